@@ -18,7 +18,7 @@ import type { Outcome, Progress } from '../../test/faults/outcome.ts';
 import { urlOf } from '../../src/database/embedded/address.ts';
 import { layoutOf, readPassword } from '../../src/database/embedded/cluster.ts';
 import { findServer } from '../../src/database/embedded/lock-file.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { embeddedDatabase } from '../lib/database.ts';
 import { startService } from '../lib/processes.ts';
 import { deployedProxies } from '../../test/support/deployed-proxies.ts';
@@ -48,7 +48,7 @@ async function onDatabase<T>(work: (databaseUrl: string, settings: Settings) => 
   const database = await embeddedDatabase();
   try {
     const databaseUrl = await database.open();
-    if (isMigrated) await migrate(databaseUrl);
+    if (isMigrated) await migrateDatabase(databaseUrl);
     return await work(databaseUrl, { ...database.settings, DATABASE_URL: databaseUrl });
   } finally {
     await database.remove();

@@ -24,16 +24,16 @@ export const accountColumns = [
 ] as const;
 
 /** All accounts, active or not. */
-export const accounts = (db: Kysely<Database>) => db.selectFrom('user_account').select(accountColumns);
+export const selectAccounts = (db: Kysely<Database>) => db.selectFrom('user_account').select(accountColumns);
 
 /** The account called `name`, active or not; undefined if there is none. */
 export function findAccount(db: Kysely<Database>, name: string): Promise<Account | undefined> {
-  return accounts(db).where('name', '=', name).executeTakeFirst();
+  return selectAccounts(db).where('name', '=', name).executeTakeFirst();
 }
 
 /** The account with this id. Throws if there is none, which does not happen because users are never deleted. */
 export function getAccount(db: Kysely<Database>, id: string): Promise<Account> {
-  return accounts(db).where('id', '=', id).executeTakeFirstOrThrow();
+  return selectAccounts(db).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
 /** Stores a new hash of the same password; changes nothing if the password has been changed meanwhile. */

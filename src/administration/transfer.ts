@@ -5,7 +5,7 @@ import { assertNewFile, openBackup, writeBackup, type Header } from '../database
 import type { Contents } from '../database/transfer/contents.ts';
 import { assertEmpty, loadDatabase, TransferRefused, type LoadOptions } from '../database/transfer/load.ts';
 import { withSnapshot } from '../database/transfer/snapshot.ts';
-import { migrate } from '../database/migrate.ts';
+import { migrateDatabase } from '../database/migrate.ts';
 import { knownMigrations } from '../database/migration-files.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
@@ -53,7 +53,7 @@ export async function copyDatabase(
 ): Promise<Contents> {
   try {
     await assertEmpty(target.url, signal);
-    await migrate(target.url);
+    await migrateDatabase(target.url);
   } catch (error) {
     throw signal.aborted || error instanceof TransferRefused ? error : new TargetError('target', { cause: error });
   }
@@ -95,7 +95,7 @@ export async function restoreDatabase(
 ): Promise<void> {
   await assertEmpty(directUrl, signal);
   // A backup of an earlier version fits the schema of its time, and is migrated with its rows.
-  await migrate(directUrl, { upTo: header.migrations.at(-1) });
+  await migrateDatabase(directUrl, { upTo: header.migrations.at(-1) });
   onContents(header);
   await loadDatabase(directUrl, await openBackup(file), {
     signal,
@@ -107,7 +107,7 @@ export async function restoreDatabase(
       await recordChange(trx, actor, { event: 'database.restored', detail });
     },
   });
-  await migrate(directUrl);
+  await migrateDatabase(directUrl);
 }
 
 /** What {@link finishRestore} has changed. */

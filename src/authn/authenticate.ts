@@ -43,7 +43,7 @@ export async function authenticate(
   security: readonly SecurityRequirement[],
   schemes: Schemes,
 ): Promise<void> {
-  const principal = await recognise(request, carrier, schemes);
+  const principal = await recognisePrincipal(request, carrier, schemes);
   if (!principal) throw new Problem('unauthenticated');
   request.principal = principal;
   const names = carrier === 'bearer' ? ['oauth2', 'openId'] : [carrier === 'api-key' ? 'apiKey' : 'sessionCookie'];
@@ -51,7 +51,7 @@ export async function authenticate(
 }
 
 /** The principal of the request's credential, or undefined if the request has none. Throws the scheme's error for an invalid credential. */
-export function recognise(request: FastifyRequest, carrier: CredentialCarrier, schemes: Schemes): Promise<Principal | undefined> {
+export function recognisePrincipal(request: FastifyRequest, carrier: CredentialCarrier, schemes: Schemes): Promise<Principal | undefined> {
   switch (carrier) {
     case 'bearer':
       return schemes.oauth2(request);

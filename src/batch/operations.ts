@@ -59,7 +59,7 @@ export function problemAt(index: number, problem: Problem): Problem {
 }
 
 /** Runs `work` for the operation; a problem that it throws gets the place of the operation. */
-export async function at<T>(index: number, work: () => T | Promise<T>): Promise<T> {
+export async function atOperation<T>(index: number, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -140,7 +140,7 @@ export class BatchReader {
   /** The permits of all operations, in their order. Throws 403 unless the caller may do what they do. */
   async authorize(): Promise<BatchOperation['permit'][]> {
     const permits: BatchOperation['permit'][] = [];
-    for (const [index, sent] of this.sent.entries()) permits.push(await at(index, () => this.#permitOf(sent)));
+    for (const [index, sent] of this.sent.entries()) permits.push(await atOperation(index, () => this.#permitOf(sent)));
     return permits;
   }
 
@@ -154,7 +154,7 @@ export class BatchReader {
   async read(types: EntityTypes, index: number, key: string): Promise<BatchOperation> {
     const sent = this.sent[index];
     if (!sent) throw new Error(`there is no operation ${index}`);
-    return await at(index, () => this.#operation(types, index, sent, sent.op === 'create' ? key : (sent.key ?? '')));
+    return await atOperation(index, () => this.#operation(types, index, sent, sent.op === 'create' ? key : (sent.key ?? '')));
   }
 
   /** All operations, with a key for each. Throws the faults of all of them. */

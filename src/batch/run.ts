@@ -14,7 +14,7 @@ import { deletionOf, writeStatementsOf } from '../entities/write-statements.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
-import { at, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
+import { atOperation, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
 import { parseJson } from '../parse-json.ts';
 
 /** A lost round means that another transaction has changed the entity meanwhile. */
@@ -79,7 +79,7 @@ export async function runOperations(
     const creates = createsFrom(operations, done.length);
     const [operation] = operations.slice(done.length);
     if (creates.length > 0) done.push(...(await run.create(creates)));
-    else if (operation) done.push(await at(operation.index, () => run.one(operation)));
+    else if (operation) done.push(await atOperation(operation.index, () => run.one(operation)));
     for (const { row } of done.slice(before)) bytes += row ? Buffer.byteLength(row.fields) : 0;
     if (bytes > maximumBytes) throw new Problem('content-too-large', { values: { limit: maximumBytes } });
   }
@@ -116,7 +116,7 @@ class BatchRun {
   async create(creates: readonly Create[]): Promise<Done[]> {
     const [first] = creates;
     if (!first) return [];
-    if (creates.length === 1 || !first.checked.companion) return await at(first.index, () => this.#insert(creates));
+    if (creates.length === 1 || !first.checked.companion) return await atOperation(first.index, () => this.#insert(creates));
     await sql`savepoint creates`.execute(this.#trx);
     try {
       return await this.#insert(creates);
@@ -125,7 +125,7 @@ class BatchRun {
     }
     await sql`rollback to savepoint creates`.execute(this.#trx);
     const done: Done[] = [];
-    for (const create of creates) done.push(...(await at(create.index, () => this.#insert([create]))));
+    for (const create of creates) done.push(...(await atOperation(create.index, () => this.#insert([create]))));
     return done;
   }
 

@@ -4,13 +4,13 @@ import { readConfig } from '../config/settings.ts';
 import { planRestore, type Plan } from '../database/archive/restore-plan.ts';
 import { restoreArchive } from '../database/archive/restore.ts';
 import { verifyArchive } from '../database/archive/verify.ts';
-import { migrate } from '../database/migrate.ts';
+import { migrateDatabase } from '../database/migrate.ts';
 import { openStore } from '../database/port.ts';
 import { TransferRefused } from '../database/transfer/load.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
 import type { Desk } from './command.ts';
-import { Refusal, table, timeText, type CommandOutcome } from './output.ts';
+import { Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 
 /** Restores the state of `until`, a time of RFC 3339, or the last one, into DATA_DIR. Ctrl-C cancels it. */
 export async function restoreFromArchive(desk: Desk, directory: string, until: string | undefined): Promise<CommandOutcome> {
@@ -37,7 +37,7 @@ export async function restoreFromArchive(desk: Desk, directory: string, until: s
 }
 
 async function finish({ url, directUrl }: { url: string; directUrl: string }, { takenAt }: Plan): Promise<FinishedRestore> {
-  await migrate(directUrl);
+  await migrateDatabase(directUrl);
   const store = openStore(url, 1, () => undefined);
   try {
     return await finishRestore(store, operatingSystemUser(), takenAt.toISOString());
@@ -73,7 +73,7 @@ export async function verifyWholeArchive(directory: string): Promise<CommandOutc
     ]);
     return {
       document: { archive: directory, histories },
-      text: `${table(['HISTORY', 'BASES', 'SEGMENTS', 'FROM', 'TO'], rows, '')}\n\n${directory} is whole. Any moment from FROM to TO can be restored.`,
+      text: `${tableText(['HISTORY', 'BASES', 'SEGMENTS', 'FROM', 'TO'], rows, '')}\n\n${directory} is whole. Any moment from FROM to TO can be restored.`,
     };
   });
 }

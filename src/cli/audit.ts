@@ -5,16 +5,16 @@ import { readRetention, type KeptFor } from '../audit/retention.ts';
 import { listEvents, type EventFilter, type EventRow } from '../audit/store.ts';
 import { auditedKey, entityName, eventName, keptFor, parseTime, userName, wholeNumber } from './arguments.ts';
 import type { Reads } from '../database/standby/readers.ts';
-import { group, leaf, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
-import { table, timeText, type CommandOutcome } from './output.ts';
+import { tableText, timeText, type CommandOutcome } from './output.ts';
 
 /** The number of events that one statement reads. */
 const pageSize = 5_000;
 
 export function auditCommands(program: Command, desk: Desk): void {
-  const audit = group(program, 'audit', 'the audit trail', ['audit list --user ada --since 24h']);
-  leaf(audit, 'list', 'list what has happened, the latest last', [
+  const audit = addGroup(program, 'audit', 'the audit trail', ['audit list --user ada --since 24h']);
+  addCommand(audit, 'list', 'list what has happened, the latest last', [
     'audit list --user ada --since 24h',
     'audit list --event login.failed --since 2026-11-20T08:00:00Z --json',
     'audit list --entity customer --key 7',
@@ -26,7 +26,7 @@ export function auditCommands(program: Command, desk: Desk): void {
     .option('--since <time>', 'only events from then on: 2026-11-20T08:00:00Z, 2026-11-20 (UTC), or 30m, 24h, 7d ago', parseTime)
     .option('--limit <number>', 'at most so many, the latest; 0 for all', wholeNumber(0, 999_999_999), 1_000)
     .action((options: Shown & EventFilter & { limit: number }) => onDatabase(desk, options, (admin) => list(admin, options)));
-  leaf(audit, 'keep', 'tell or change how long events are kept', ['audit keep', 'audit keep P400D', 'audit keep forever'])
+  addCommand(audit, 'keep', 'tell or change how long events are kept', ['audit keep', 'audit keep P400D', 'audit keep forever'])
     .argument('[period]', 'at least 30 days as P400D, P60W, P13M or P2Y, or "forever"', keptFor)
     .action((period: KeptFor | undefined, options: Shown) => onDatabase(desk, options, (admin) => setRetention(admin, period)));
 }
@@ -79,5 +79,5 @@ function describeEvents(rows: readonly EventRow[]): string {
       .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
       .join(' '),
   ]);
-  return table(['TIME', 'EVENT', 'OUTCOME', 'USER', 'ADDRESS', 'DETAIL'], cells, 'There are no such events.');
+  return tableText(['TIME', 'EVENT', 'OUTCOME', 'USER', 'ADDRESS', 'DETAIL'], cells, 'There are no such events.');
 }

@@ -15,7 +15,7 @@ export const warn = (message: string): CheckFinding => ({ status: 'warn', messag
 export const fail = (message: string): CheckFinding => ({ status: 'fail', message });
 
 /** Runs one check, stores its finding, and returns whether later checks can depend on it. A check that throws has failed. */
-export async function check(
+export async function performCheck(
   checks: Check[],
   config: Config | undefined,
   name: string,

@@ -44,12 +44,12 @@ export interface Shown {
 }
 
 /** Declares a group of commands with the name of its subject. `examples` are the words after the command, here and below. */
-export function group(parent: Command, name: string, description: string, examples: readonly string[]): Command {
+export function addGroup(parent: Command, name: string, description: string, examples: readonly string[]): Command {
   return parent.command(name).description(description).addHelpText('after', exampleHelp(examples));
 }
 
 /** Declares a command. */
-export function leaf(parent: Command, name: string, description: string, examples: readonly string[]): Command {
+export function addCommand(parent: Command, name: string, description: string, examples: readonly string[]): Command {
   return parent
     .command(name)
     .summary(description)
@@ -69,7 +69,7 @@ export function exampleHelp(examples: readonly string[]): string {
 }
 
 /** Prints an outcome and sets its exit code; a failure makes that 1. */
-export function print(desk: Desk, { json }: Shown, { document, text, note, failure, exitCode = 0 }: CommandOutcome): void {
+export function printOutcome(desk: Desk, { json }: Shown, { document, text, note, failure, exitCode = 0 }: CommandOutcome): void {
   if (text !== undefined) desk.output.write(`${json ? toJson(document) : text}\n`);
   if (note) desk.errors.write(`note: ${note}\n`);
   if (failure) desk.errors.write(`error: ${failure}\n`);
@@ -140,7 +140,7 @@ export async function onAnyDatabase(
       followsLog: config.databaseReadUrl !== undefined,
     });
     try {
-      print(desk, shown, await work({ desk, actor: operatingSystemUser(), config, directUrl: opened.directUrl, store }));
+      printOutcome(desk, shown, await work({ desk, actor: operatingSystemUser(), config, directUrl: opened.directUrl, store }));
     } finally {
       await store.close();
     }

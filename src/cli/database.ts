@@ -1,12 +1,12 @@
 /** `migrate` and `doctor`: prepare and check what the service needs to run. */
 import type { Command } from 'commander';
-import { migrate } from '../database/migrate.ts';
+import { migrateDatabase } from '../database/migrate.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
 import { openDatabase } from '../start/prepare-database.ts';
-import { leaf, onAnyDatabase, print, type Admin, type Desk, type Shown } from './command.ts';
+import { addCommand, onAnyDatabase, printOutcome, type Admin, type Desk, type Shown } from './command.ts';
 import type { Check } from './check.ts';
 import { runChecks } from './doctor.ts';
-import { table, type CommandOutcome } from './output.ts';
+import { tableText, type CommandOutcome } from './output.ts';
 
 interface MigrateFlags {
   check?: true;
@@ -14,7 +14,7 @@ interface MigrateFlags {
 }
 
 export function databaseCommands(program: Command, desk: Desk): void {
-  leaf(program, 'migrate', 'bring the database to the schema of this version', ['migrate', 'migrate --check'])
+  addCommand(program, 'migrate', 'bring the database to the schema of this version', ['migrate', 'migrate --check'])
     .option('--check', 'change nothing; exit code 1 when migrations are missing')
     .option('--force', 'also if processes run that the new schema breaks')
     .action((options: Shown & MigrateFlags) =>
@@ -22,10 +22,10 @@ export function databaseCommands(program: Command, desk: Desk): void {
         ? onAnyDatabase(desk, options, checkMigrations)
         : onAnyDatabase(desk, options, (admin) => applyMigrations(admin, options), openDatabase),
     );
-  leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --all', 'doctor --json'])
+  addCommand(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --all', 'doctor --json'])
     .option('--all', 'compare the indexed values of all entities, not of 1,000 for each type')
     .action(async (options: Shown & { all?: true }) =>
-      print(desk, options, report(await runChecks(desk.environment, options.all === true))),
+      printOutcome(desk, options, report(await runChecks(desk.environment, options.all === true))),
     );
 }
 
@@ -34,13 +34,13 @@ function report(checks: Check[]): CommandOutcome {
   const rows = checks.map((check) => [check.status, check.name, check.message]);
   return {
     document: { ok: failed === 0, checks },
-    text: table(['RESULT', 'CHECK', 'FINDING'], rows, ''),
+    text: tableText(['RESULT', 'CHECK', 'FINDING'], rows, ''),
     ...(failed > 0 && { failure: failed === 1 ? '1 check has failed' : `${failed} checks have failed` }),
   };
 }
 
 async function applyMigrations({ directUrl, desk }: Admin, { force }: MigrateFlags): Promise<CommandOutcome> {
-  const applied = await migrate(directUrl, { force, onWait: (line) => desk.errors.write(`note: ${line}\n`) });
+  const applied = await migrateDatabase(directUrl, { force, onWait: (line) => desk.errors.write(`note: ${line}\n`) });
   const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database has every migration.';
   return { document: { applied, pending: [] }, text };
 }

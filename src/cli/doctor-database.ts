@@ -21,13 +21,13 @@ import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
 import { checkPartitions } from './doctor-partitions.ts';
 import { checkStandby } from './doctor-standby.ts';
-import { check, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
+import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
 
 const gibibyte = 2 ** 30;
 
 /** Runs these checks as far as they can run, and adds their findings to `checks`. */
 export async function examineDatabase(checks: Check[], config: Config, issuers: readonly Issuer[], all: boolean): Promise<void> {
-  const runCheck = (name: string, find: () => CheckFinding | Promise<CheckFinding>) => check(checks, config, name, find);
+  const runCheck = (name: string, find: () => CheckFinding | Promise<CheckFinding>) => performCheck(checks, config, name, find);
   await runCheck('password list', async () => {
     await createPasswordPolicy(config);
     return ok(config.passwordBlocklistFile ? `the built-in one and ${config.passwordBlocklistFile}` : 'the built-in one');

@@ -5,14 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { misspeltSettings } from '../config/environment.ts';
 import { readConfig, type Config } from '../config/settings.ts';
-import { discover, discoverProvider, fetchKeys, innermostMessage } from '../oidc/tokens/discover.ts';
+import { discoverIssuer, discoverProvider, fetchKeys, innermostMessage } from '../oidc/tokens/discover.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
 import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } from '../maintenance/risks.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 import { leftPasswordFile } from '../start/first-password.ts';
-import { check, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
+import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
 import { checkArchive, checkDailyBackups } from './doctor-backup.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { checkSecrets } from './doctor-secrets.ts';
@@ -24,20 +24,20 @@ import { messagesOf } from './failure.ts';
  */
 export async function runChecks(environment: () => NodeJS.ProcessEnv, all = false): Promise<Check[]> {
   const checks: Check[] = [];
-  await check(checks, undefined, 'node', checkNode);
+  await performCheck(checks, undefined, 'node', checkNode);
   const config = readSettings(environment, checks);
   if (!config) return checks;
   const misspelt = misspeltSettings(environment());
-  if (misspelt.length > 0) await check(checks, config, 'environment', () => warn(misspelt.join('; ')));
-  await check(checks, config, 'proxy', () => checkProxy(config));
-  if (isPlainHttpOnNetwork(config)) await check(checks, config, 'network', () => warn(plainHttpRisk));
+  if (misspelt.length > 0) await performCheck(checks, config, 'environment', () => warn(misspelt.join('; ')));
+  await performCheck(checks, config, 'proxy', () => checkProxy(config));
+  if (isPlainHttpOnNetwork(config)) await performCheck(checks, config, 'network', () => warn(plainHttpRisk));
   const passwordFile = await leftPasswordFile(config);
-  if (passwordFile !== undefined) await check(checks, config, 'first password', () => warn(leftPasswordRisk(passwordFile)));
+  if (passwordFile !== undefined) await performCheck(checks, config, 'first password', () => warn(leftPasswordRisk(passwordFile)));
   const issuers = await examineIssuers(checks, config, environment());
   const { archiveDir, backupDir } = config;
-  if (backupDir !== undefined) await check(checks, config, 'daily backups', () => checkDailyBackups(backupDir));
-  if (archiveDir !== undefined) await check(checks, config, 'archive', () => checkArchive(archiveDir));
-  await check(checks, config, 'secrets', () => checkSecrets(config, issuers));
+  if (backupDir !== undefined) await performCheck(checks, config, 'daily backups', () => checkDailyBackups(backupDir));
+  if (archiveDir !== undefined) await performCheck(checks, config, 'archive', () => checkArchive(archiveDir));
+  await performCheck(checks, config, 'secrets', () => checkSecrets(config, issuers));
   await examineDatabase(checks, config, issuers, all);
   return checks;
 }
@@ -57,14 +57,14 @@ function readSettings(environment: () => NodeJS.ProcessEnv, checks: Check[]): Co
 async function examineIssuers(checks: Check[], config: Config, environment: NodeJS.ProcessEnv): Promise<Issuer[]> {
   if (config.issuersFile === undefined) return [];
   let issuers: Issuer[] = [];
-  await check(checks, config, 'issuers', async () => {
+  await performCheck(checks, config, 'issuers', async () => {
     issuers = await readIssuers(config.issuersFile, environment);
     return ok(`${issuers.length} in ${config.issuersFile}`);
   });
   for (const issuer of issuers) {
-    await check(checks, config, `issuer ${issuer.id}`, async () => {
+    await performCheck(checks, config, `issuer ${issuer.id}`, async () => {
       try {
-        const { jwksUri } = await discover(issuer);
+        const { jwksUri } = await discoverIssuer(issuer);
         const { keys } = await fetchKeys(jwksUri);
         return Array.isArray(keys) && keys.length > 0
           ? ok(`${jwksUri.href} has keys: ${keys.length}`)
@@ -73,7 +73,7 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
         return fail(`${issuer.issuer} does not give its keys: ${innermostMessage(error)}`);
       }
     });
-    if (issuer.clientId !== undefined) await check(checks, config, `sign-in ${issuer.id}`, () => checkSignIn(issuer, config));
+    if (issuer.clientId !== undefined) await performCheck(checks, config, `sign-in ${issuer.id}`, () => checkSignIn(issuer, config));
   }
   return issuers;
 }

@@ -16,7 +16,7 @@ import { uniqueBy } from '../entities/upsert.ts';
 import { faultText } from '../entity-types/files.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
 import { Problem } from '../errors.ts';
-import { describe } from '../locales/describe.ts';
+import { translateProblem } from '../locales/describe.ts';
 import { authorize } from '../rights/permit.ts';
 import { columnOf, columnsOf } from '../transfer/columns.ts';
 import { readCsv } from '../transfer/csv-reader.ts';
@@ -25,7 +25,7 @@ import { asCsv, asNdjson, exportedParts, type ExportedPart } from '../transfer/e
 import { importRows, type ImportProgress } from '../transfer/import.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import { typeName, userName } from './arguments.ts';
-import { group, leaf, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
 import { printable, Refusal, type CommandOutcome } from './output.ts';
 import { FileProgress } from './progress.ts';
 
@@ -49,12 +49,12 @@ interface ExportCommand {
 }
 
 export function entityCommands(program: Command, desk: Desk): void {
-  const entities = group(program, 'entities', 'entities: files of all of a name', [
+  const entities = addGroup(program, 'entities', 'entities: files of all of a name', [
     'entities import customer customers.csv --as ada --by email --dry-run',
     'entities export customer customers.ndjson',
   ]);
   const format = () => new Option('--format <format>', 'ndjson or csv (default: by the end of the file name)').choices(['ndjson', 'csv']);
-  leaf(entities, 'import', 'create or update an entity of each row of a file; exit code 1: a row was refused', [
+  addCommand(entities, 'import', 'create or update an entity of each row of a file; exit code 1: a row was refused', [
     'entities import customer customers.csv --as ada --by email',
     'entities import customer - --as ada < customers.ndjson',
   ])
@@ -70,7 +70,7 @@ export function entityCommands(program: Command, desk: Desk): void {
     .action((name: string, file: string, options: Shown & ImportCommand) =>
       onDatabase(desk, options, (admin) => importFile(admin, name, file, options)),
     );
-  leaf(entities, 'export', 'write the entities of a name into a file', [
+  addCommand(entities, 'export', 'write the entities of a name into a file', [
     'entities export customer customers.csv',
     `entities export customer - --fields company,city --filter '{"city":"London"}' | head`,
   ])
@@ -157,7 +157,7 @@ async function fileAt(file: string) {
 
 function reasonOf(problem: Problem): string {
   const faults = problem.faults.map((fault) => faultText({ ...fault, pointer: fault.pointer || 'the row' }));
-  return printable(faults.length > 0 ? faults.join('; ') : describe('en', problem).detail);
+  return printable(faults.length > 0 ? faults.join('; ') : translateProblem('en', problem).detail);
 }
 
 async function* watched(input: Readable, progress: FileProgress, signal: AbortSignal): AsyncGenerator<Buffer> {

@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import type { Config } from '../config/settings.ts';
 import { Problem } from '../errors.ts';
-import { describe } from '../locales/describe.ts';
+import { translateProblem } from '../locales/describe.ts';
 import { explainFailure } from '../start/failure.ts';
 import { Refusal } from './output.ts';
 
@@ -28,6 +28,6 @@ export function messagesOf(error: unknown, config: Config | undefined): string[]
   if (error instanceof Refusal) return [error.message];
   // The detail of `busy` is for clients of the service, which cannot do anything about the reason.
   if (error instanceof Problem && error.code === 'busy' && error.cause instanceof Error) return [error.cause.message];
-  if (error instanceof Problem) return [describe('en', error).detail];
+  if (error instanceof Problem) return [translateProblem('en', error).detail];
   return explainFailure(error, config).map((line) => line.replace(/^- /, ''));
 }

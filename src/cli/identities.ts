@@ -5,19 +5,19 @@ import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { listIdentities, type Identity } from '../accounts/identities.ts';
 import { linkIdentity, unlinkIdentity } from '../administration/identities.ts';
 import { userName } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
-import { printable, Refusal, table, timeText, type CommandOutcome } from './output.ts';
+import { printable, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 
 const issuerOption = ['--issuer <url>', 'the issuer, by its URL exactly as its tokens carry it, or by its id in ISSUERS_FILE'] as const;
 const subjectOption = ['--subject <sub>', 'the subject, exactly as its tokens carry it'] as const;
 
 export function identityCommands(program: Command, desk: Desk): void {
-  const identities = group(program, 'identity', 'identities: as whom users are known to trusted issuers', [
+  const identities = addGroup(program, 'identity', 'identities: as whom users are known to trusted issuers', [
     'identity link ada --issuer https://login.example.com --subject 24400320',
     'identity list ada',
   ]);
-  leaf(identities, 'link', 'link a subject of an issuer to a user', [
+  addCommand(identities, 'link', 'link a subject of an issuer to a user', [
     'identity link ada --issuer https://login.example.com --subject 24400320',
     'identity link ada --issuer corp --subject 24400320',
   ])
@@ -25,14 +25,14 @@ export function identityCommands(program: Command, desk: Desk): void {
     .requiredOption(...issuerOption)
     .requiredOption(...subjectOption, subject)
     .action((user: string, options: Shown & Identity) => onDatabase(desk, options, (admin) => link(admin, user, options)));
-  leaf(identities, 'unlink', 'end the link, and the sessions that the user opened through this issuer', [
+  addCommand(identities, 'unlink', 'end the link, and the sessions that the user opened through this issuer', [
     'identity unlink ada --issuer https://login.example.com --subject 24400320',
   ])
     .argument('<user>', 'the user', userName)
     .requiredOption(...issuerOption)
     .requiredOption(...subjectOption, subject)
     .action((user: string, options: Shown & Identity) => onDatabase(desk, options, (admin) => unlink(admin, user, options)));
-  leaf(identities, 'list', 'list the links', ['identity list', 'identity list ada --json'])
+  addCommand(identities, 'list', 'list the links', ['identity list', 'identity list ada --json'])
     .argument('[user]', 'only those of this user', userName)
     .action((user: string | undefined, options: Shown) => onDatabase(desk, options, (admin) => list(admin, user)));
 }
@@ -79,7 +79,7 @@ async function list({ store: { db } }: Admin, name: string | undefined): Promise
   const rows = await listIdentities(db, name === undefined ? undefined : (await userCalled(db, name)).name);
   const document = rows.map(({ userName, ...row }) => ({ user: userName, ...row }));
   const cells = rows.map((row) => [row.userName, row.issuer, row.subject, timeText(row.createdAt)]);
-  return { document, text: table(['USER', 'ISSUER', 'SUBJECT', 'LINKED'], cells, 'There are no links.') };
+  return { document, text: tableText(['USER', 'ISSUER', 'SUBJECT', 'LINKED'], cells, 'There are no links.') };
 }
 
 function chosen(issuers: readonly Issuer[], named: string): Issuer | undefined {

@@ -6,9 +6,9 @@ import { listKeys, liveKeysPerUser } from '../api-keys/store.ts';
 import type { Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { roleOrProfileName, scopeList, shownText, userName, wholeNumber } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
-import { printable, Refusal, table, timeText, type CommandOutcome } from './output.ts';
+import { printable, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 
 interface NewKeyOptions {
   name: string;
@@ -18,8 +18,8 @@ interface NewKeyOptions {
 }
 
 export function keyCommands(program: Command, desk: Desk): void {
-  const keys = group(program, 'key', 'API keys', ['key create ada --name "nightly import"', 'key list ada']);
-  leaf(keys, 'create', 'create an API key, which is shown this once', [
+  const keys = addGroup(program, 'key', 'API keys', ['key create ada --name "nightly import"', 'key list ada']);
+  addCommand(keys, 'create', 'create an API key, which is shown this once', [
     'key create ada --name "nightly import"',
     'key create ada --name backup --profile sales --expires-days 30 --json',
     'key create ada --name report --scope customer:read --scope order:read,update',
@@ -30,10 +30,10 @@ export function keyCommands(program: Command, desk: Desk): void {
     .option('--scope <entity:actions>', "the key may do only this: an entity name or '*', and its actions; may be repeated", scopeList)
     .option('--expires-days <number>', 'days until it expires, 1 to 365', wholeNumber(1, 365), 90)
     .action((user: string, options: Shown & NewKeyOptions) => onDatabase(desk, options, (admin) => create(admin, user, options)));
-  leaf(keys, 'list', 'list the API keys that have not been revoked', ['key list', 'key list ada --json'])
+  addCommand(keys, 'list', 'list the API keys that have not been revoked', ['key list', 'key list ada --json'])
     .argument('[user]', 'only those of this user', userName)
     .action((user: string | undefined, options: Shown) => onDatabase(desk, options, (admin) => list(admin, user)));
-  leaf(keys, 'revoke', 'end an API key', ['key revoke 4fT9xQ2mLs0B'])
+  addCommand(keys, 'revoke', 'end an API key', ['key revoke 4fT9xQ2mLs0B'])
     .argument('<id>', 'its id, as listed: the twelve characters after esk_')
     .action((id: string, options: Shown) => onDatabase(desk, options, (admin) => revoke(admin, id)));
 }
@@ -82,7 +82,7 @@ async function list({ store: { db } }: Admin, name: string | undefined): Promise
   ]);
   return {
     document,
-    text: table(['ID', 'USER', 'NAME', 'PROFILE', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES'], cells, 'There are no API keys.'),
+    text: tableText(['ID', 'USER', 'NAME', 'PROFILE', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES'], cells, 'There are no API keys.'),
   };
 }
 

@@ -41,13 +41,13 @@ function hexOf(character: string): string {
 }
 
 /** The first names of a list, and how many follow. */
-export function listing(names: readonly string[]): string {
+export function listText(names: readonly string[]): string {
   const shown = names.slice(0, 10).map(printable).join(', ');
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
 /** Rows under a heading, in aligned columns; `nothing` if there are no rows. */
-export function table(heading: readonly string[], rows: readonly (readonly string[])[], nothing: string): string {
+export function tableText(heading: readonly string[], rows: readonly (readonly string[])[], nothing: string): string {
   if (rows.length === 0) return nothing;
   const lines = [heading, ...rows].map((row) => row.map(printable));
   const widths = heading.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));

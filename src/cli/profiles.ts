@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { listAllProfiles } from '../accounts/assignments.ts';
 import { changeProfile, createProfile, removeUnusedProfile } from '../administration/profiles.ts';
 import { localeTag, roleNames, roleOrProfileName, shownText } from './arguments.ts';
-import { group, leaf, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { profileCalled, roleCalled } from './find.ts';
-import { listing, Refusal, table, type CommandOutcome } from './output.ts';
+import { listText, Refusal, tableText, type CommandOutcome } from './output.ts';
 
 interface NewProfileOptions {
   label: string;
@@ -21,14 +21,14 @@ interface ProfileChanges {
 }
 
 export function profileCommands(program: Command, desk: Desk): void {
-  const profiles = group(program, 'profile', 'profiles: named sets of roles', ['profile create sales --label Sales --roles editor']);
-  leaf(profiles, 'create', 'create a profile', ['profile create sales --label Sales --roles editor,member'])
+  const profiles = addGroup(program, 'profile', 'profiles: named sets of roles', ['profile create sales --label Sales --roles editor']);
+  addCommand(profiles, 'create', 'create a profile', ['profile create sales --label Sales --roles editor,member'])
     .argument('<name>', 'the name of the profile', roleOrProfileName)
     .requiredOption('--label <text>', 'what people read', shownText)
     .requiredOption('--roles <list>', 'names of its roles, with commas between', roleNames)
     .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
     .action((name: string, options: Shown & NewProfileOptions) => onDatabase(desk, options, (admin) => create(admin, name, options)));
-  leaf(profiles, 'update', 'change the label, the roles or the locale of a profile', [
+  addCommand(profiles, 'update', 'change the label, the roles or the locale of a profile', [
     'profile update sales --label "Sales and service" --roles editor,member',
     'profile update sales --no-locale',
   ])
@@ -41,14 +41,14 @@ export function profileCommands(program: Command, desk: Desk): void {
       requireChange(options, '--label, --roles, --locale or --no-locale');
       await onDatabase(desk, options, (admin) => update(admin, name, options));
     });
-  leaf(profiles, 'delete', 'delete a profile that no user and no live API key has', ['profile delete sales'])
+  addCommand(profiles, 'delete', 'delete a profile that no user and no live API key has', ['profile delete sales'])
     .argument('<name>', 'the profile', roleOrProfileName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => remove(admin, name)));
-  leaf(profiles, 'list', 'list all profiles', ['profile list', 'profile list --json']).action((options: Shown) =>
+  addCommand(profiles, 'list', 'list all profiles', ['profile list', 'profile list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllProfiles(db);
       const cells = rows.map((row) => [row.name, row.label, row.roles.join(', ') || '-', row.locale ?? '-']);
-      return { document: rows, text: table(['NAME', 'LABEL', 'ROLES', 'LOCALE'], cells, 'There are no profiles yet.') };
+      return { document: rows, text: tableText(['NAME', 'LABEL', 'ROLES', 'LOCALE'], cells, 'There are no profiles yet.') };
     }),
   );
 }
@@ -76,8 +76,8 @@ async function remove({ actor, store }: Admin, name: string): Promise<CommandOut
   const profile = await profileCalled(store.db, name);
   const use = await removeUnusedProfile(store, actor, profile);
   if (use && use.users.length > 0) {
-    throw new Refusal(`users have the profile "${name}": ${listing(use.users)}; take it from them first, with "user profile remove"`);
+    throw new Refusal(`users have the profile "${name}": ${listText(use.users)}; take it from them first, with "user profile remove"`);
   }
-  if (use) throw new Refusal(`API keys are bound to the profile "${name}": ${listing(use.keys)}; end them first, with "key revoke"`);
+  if (use) throw new Refusal(`API keys are bound to the profile "${name}": ${listText(use.keys)}; end them first, with "key revoke"`);
   return { document: { name, changed: true }, text: `Deleted the profile ${name}.` };
 }

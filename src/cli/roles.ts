@@ -5,9 +5,9 @@ import { createRole, grantActions, removeUnusedRole, revokeActions } from '../ad
 import { gatherGrants, listAllRoles } from '../accounts/roles.ts';
 import type { RoleRow } from '../accounts/profiles.ts';
 import { actionList, entityList, roleOrProfileName, shownText } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { roleCalled } from './find.ts';
-import { listing, Refusal, table, type CommandOutcome } from './output.ts';
+import { listText, Refusal, tableText, type CommandOutcome } from './output.ts';
 
 interface GrantOptions {
   /** Entity names. */
@@ -16,17 +16,17 @@ interface GrantOptions {
 }
 
 export function roleCommands(program: Command, desk: Desk): void {
-  const roles = group(program, 'role', 'roles: what their holders may do', [
+  const roles = addGroup(program, 'role', 'roles: what their holders may do', [
     'role create editor',
     'role grant editor --entity customer --actions read,update',
   ]);
-  leaf(roles, 'create', 'create a role, which grants nothing yet', ['role create editor --description "Keeps customers up to date"'])
+  addCommand(roles, 'create', 'create a role, which grants nothing yet', ['role create editor --description "Keeps customers up to date"'])
     .argument('<name>', 'the name of the role', roleOrProfileName)
     .option('--description <text>', 'what it is for', shownText)
     .action((name: string, options: Shown & { description?: string }) =>
       onDatabase(desk, options, (admin) => create(admin, name, options.description ?? '')),
     );
-  leaf(roles, 'grant', 'let a role do something', [
+  addCommand(roles, 'grant', 'let a role do something', [
     'role grant editor --entity customer,order --actions create,read,update',
     "role grant member --entity '*' --actions read,update --condition own",
   ])
@@ -41,15 +41,15 @@ export function roleCommands(program: Command, desk: Desk): void {
     .action((name: string, options: Shown & GrantOptions & { condition: Condition }) =>
       onDatabase(desk, options, (admin) => grant(admin, name, options)),
     );
-  leaf(roles, 'revoke', 'take from a role what it was granted', ['role revoke editor --entity customer --actions update'])
+  addCommand(roles, 'revoke', 'take from a role what it was granted', ['role revoke editor --entity customer --actions update'])
     .argument('<name>', 'the role', roleOrProfileName)
     .requiredOption('--entity <list>', "the entity names, or '*', as they were granted", entityList)
     .requiredOption('--actions <list>', 'some of create,read,update,delete,type,purge', actionList)
     .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
-  leaf(roles, 'delete', 'delete a role that no profile has', ['role delete editor'])
+  addCommand(roles, 'delete', 'delete a role that no profile has', ['role delete editor'])
     .argument('<name>', 'the role', roleOrProfileName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => remove(admin, name)));
-  leaf(roles, 'list', 'list all roles and what they grant', ['role list', 'role list --json']).action((options: Shown) =>
+  addCommand(roles, 'list', 'list all roles and what they grant', ['role list', 'role list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllRoles(db);
       return { document: rows.map(documentOf), text: describeRoles(rows) };
@@ -69,7 +69,7 @@ function describeRoles(rows: readonly RoleRow[]): string {
     const head = first ? [name, ...first, description] : [name, '-', '-', '-', description];
     return [head, ...others.map((line) => [''].concat(line))];
   });
-  return table(['NAME', 'ENTITY', 'ACTIONS', 'CONDITION', 'DESCRIPTION'], cells, 'There are no roles yet.');
+  return tableText(['NAME', 'ENTITY', 'ACTIONS', 'CONDITION', 'DESCRIPTION'], cells, 'There are no roles yet.');
 }
 
 async function outcome({ store: { db } }: Admin, id: string, text: string, changed: boolean): Promise<CommandOutcome> {
@@ -124,7 +124,7 @@ async function remove({ actor, store }: Admin, name: string): Promise<CommandOut
   const profiles = await removeUnusedRole(store, actor, await roleCalled(store.db, name));
   if (profiles.length > 0) {
     throw new Refusal(
-      `profiles have the role "${name}": ${listing(profiles)}; give them other roles first, with "profile update … --roles"`,
+      `profiles have the role "${name}": ${listText(profiles)}; give them other roles first, with "profile update … --roles"`,
     );
   }
   return { document: { name, changed: true }, text: `Deleted the role ${name}.` };

@@ -1,12 +1,12 @@
 /** `service-secret …`: the keys that the service has in its database. */
 import type { Command } from 'commander';
 import { rotateServiceSecrets } from '../administration/service-secrets.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import type { CommandOutcome } from './output.ts';
 
 export function serviceSecretCommands(program: Command, desk: Desk): void {
-  const secrets = group(program, 'service-secret', 'the keys that the service has in its database', ['service-secret rotate']);
-  leaf(secrets, 'rotate', 'replace the keys of cursors and of failed sign-ins', ['service-secret rotate']).action((options: Shown) =>
+  const secrets = addGroup(program, 'service-secret', 'the keys that the service has in its database', ['service-secret rotate']);
+  addCommand(secrets, 'rotate', 'replace the keys of cursors and of failed sign-ins', ['service-secret rotate']).action((options: Shown) =>
     onDatabase(desk, options, rotate),
   );
 }

@@ -22,8 +22,8 @@ import { explainFailure } from '../start/failure.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
 import { restoreFromArchive, verifyWholeArchive } from './archive.ts';
-import { group, leaf, onAnyDatabase, onDatabase, print, type Admin, type Desk, type Shown } from './command.ts';
-import { Refusal, table, timeText, type CommandOutcome } from './output.ts';
+import { addGroup, addCommand, onAnyDatabase, onDatabase, printOutcome, type Admin, type Desk, type Shown } from './command.ts';
+import { Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 import { Progress } from './progress.ts';
 import { isInstant } from '../filter/values.ts';
 import { readVersion } from '../config/version.ts';
@@ -34,19 +34,19 @@ interface RestoreFlags {
 }
 
 export function transferCommands(program: Command, desk: Desk): void {
-  const database = group(program, 'database', 'copies of all data, also while the service runs', [
+  const database = addGroup(program, 'database', 'copies of all data, also while the service runs', [
     'database backup --to /backups/monday.backup',
     'database copy --to postgres://owner@db.example.com/entities?sslmode=verify-full',
   ]);
-  leaf(database, 'copy', 'copy everything into another, empty database', [
+  addCommand(database, 'copy', 'copy everything into another, empty database', [
     'database copy --to postgres://owner@db.example.com/entities?sslmode=verify-full',
   ])
     .requiredOption('--to <url>', 'the other database, without the password: that comes from PGPASSWORD or ~/.pgpass', targetUrl)
     .action((options: Shown & { to: string }) => onDatabase(desk, options, (admin) => copy(admin, options.to)));
-  leaf(database, 'backup', 'write everything except sessions into a new file', ['database backup --to /backups/monday.backup'])
+  addCommand(database, 'backup', 'write everything except sessions into a new file', ['database backup --to /backups/monday.backup'])
     .requiredOption('--to <file>', 'the file, which must not exist')
     .action((options: Shown & { to: string }) => onDatabase(desk, options, (admin) => backUp(admin, options.to)));
-  leaf(database, 'restore', 'fill an empty database from a backup, or a new DATA_DIR from an archive', [
+  addCommand(database, 'restore', 'fill an empty database from a backup, or a new DATA_DIR from an archive', [
     'database restore --from /backups/monday.backup',
     'database restore --from /archive --until 2026-11-22T21:28:25Z',
   ])
@@ -57,15 +57,15 @@ export function transferCommands(program: Command, desk: Desk): void {
       pastTime,
     )
     .action((options: Shown & RestoreFlags) => restore(desk, options));
-  leaf(database, 'verify', 'read a backup or an archive to its end, and change nothing', [
+  addCommand(database, 'verify', 'read a backup or an archive to its end, and change nothing', [
     'database verify --from /backups/monday.backup',
     'database verify --from /archive',
   ])
     .requiredOption('--from <path>', 'the file of the backup, or the directory of the archive')
     .action(async ({ from, ...shown }: Shown & { from: string }) =>
-      print(desk, shown, await ((await isDirectory(from)) ? verifyWholeArchive(from) : verify(from))),
+      printOutcome(desk, shown, await ((await isDirectory(from)) ? verifyWholeArchive(from) : verify(from))),
     );
-  leaf(database, 'after-restore', 'end sessions and move keys on, after the tools of PostgreSQL have restored the database', [
+  addCommand(database, 'after-restore', 'end sessions and move keys on, after the tools of PostgreSQL have restored the database', [
     'database after-restore --taken-at 2026-11-22T21:28:25Z',
   ])
     .requiredOption('--taken-at <time>', 'the moment whose state the database has, such as 2026-11-22T21:28:25Z', pastTime)
@@ -118,7 +118,7 @@ async function backUp(admin: Admin, file: string): Promise<CommandOutcome> {
 }
 
 async function restore(desk: Desk, { from: file, until, ...shown }: Shown & RestoreFlags): Promise<void> {
-  if (await isDirectory(file)) return print(desk, shown, await restoreFromArchive(desk, file, until));
+  if (await isDirectory(file)) return printOutcome(desk, shown, await restoreFromArchive(desk, file, until));
   if (until !== undefined) throw new Refusal(`--until is for an archive, and ${file} is no directory`, 2);
   // Before anything is created or changed.
   const header = await usableBackup(file);
@@ -193,7 +193,7 @@ function targetFailure({ cause }: TargetError, { url, name }: { url: string; nam
 /** Without the tables that have no rows. */
 function comparison({ tables }: Contents): string {
   const filled = tables.filter(({ rows }) => rows > 0);
-  return table(
+  return tableText(
     ['TABLE', 'SOURCE', 'TARGET'],
     filled.map(({ name, rows }) => [name, String(rows), String(rows)]),
     '',

@@ -15,9 +15,9 @@ import { faultsOfRequirements } from '../entity-types/requirements.ts';
 import { findType, listBuilds, listDocuments, listTypes } from '../entity-types/store.ts';
 import { countEntities } from '../entities/scan.ts';
 import { digestText, typeName } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { TypeProgress } from './progress.ts';
-import { printable, Refusal, table, timeText, toJson, type CommandOutcome } from './output.ts';
+import { printable, Refusal, tableText, timeText, toJson, type CommandOutcome } from './output.ts';
 
 interface PlanOptions {
   prune?: true;
@@ -29,33 +29,33 @@ interface TypesApplyOptions extends PlanOptions {
 }
 
 export function typeCommands(program: Command, desk: Desk): void {
-  const types = group(program, 'types', 'entity types: what the fields of a name must be like', [
+  const types = addGroup(program, 'types', 'entity types: what the fields of a name must be like', [
     'types plan types/',
     'types apply types/',
   ]);
   const prune = ['--prune', 'delete declared types without a file'] as const;
-  leaf(types, 'plan', 'tell what applying files would do; exit code 0: nothing, 3: changes, 4: a loss', [
+  addCommand(types, 'plan', 'tell what applying files would do; exit code 0: nothing, 3: changes, 4: a loss', [
     'types plan types/',
     'types plan types/ --prune --json',
   ])
     .argument('<path...>', 'files called <name>.json, .yaml or .yml, or directories of them')
     .option(...prune)
     .action((paths: string[], options: Shown & PlanOptions) => onDatabase(desk, options, (admin) => plan(admin, paths, options)));
-  leaf(types, 'apply', 'put the documents of files in force', ['types apply types/', 'types apply types/customer.yaml --allow-unfit'])
+  addCommand(types, 'apply', 'put the documents of files in force', ['types apply types/', 'types apply types/customer.yaml --allow-unfit'])
     .argument('<path...>', 'files or directories, as for the plan')
     .option(...prune)
     .option('--confirm <digest>', 'the digest that the plan prints; needed for a loss', digestText)
     .option('--allow-unfit', 'accept stored entities that do not fit: they can be read, and must fit at their next update')
     .action((paths: string[], options: Shown & TypesApplyOptions) => onDatabase(desk, options, (admin) => apply(admin, paths, options)));
-  leaf(types, 'list', 'list the types', ['types list']).action((options: Shown) => onDatabase(desk, options, list));
-  leaf(types, 'status', 'check all entities of declared names against their types, and tell which types are being built', [
+  addCommand(types, 'list', 'list the types', ['types list']).action((options: Shown) => onDatabase(desk, options, list));
+  addCommand(types, 'status', 'check all entities of declared names against their types, and tell which types are being built', [
     'types status',
     'types status --json',
   ]).action((options: Shown) => onDatabase(desk, options, status));
-  leaf(types, 'export', 'print the document of a type', ['types export customer > types/customer.json'])
+  addCommand(types, 'export', 'print the document of a type', ['types export customer > types/customer.json'])
     .argument('<name>', 'the name of the entities', typeName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => exportDocument(admin, name)));
-  leaf(types, 'delete', 'delete a type; its entities stay', ['types delete customer', 'types delete customer --confirm 9f86d0…'])
+  addCommand(types, 'delete', 'delete a type; its entities stay', ['types delete customer', 'types delete customer --confirm 9f86d0…'])
     .argument('<name>', 'the name of the entities', typeName)
     .option('--confirm <digest>', 'the digest that the command prints without it', digestText)
     .action((name: string, options: Shown & Pick<TypesApplyOptions, 'confirm'>) =>
@@ -126,7 +126,7 @@ function describePlanned({ plan, findings }: Planned): string {
   const finding = needsCheck(plan) || needsRules(plan) ? `, ${unfit} do not fit` : '';
   return [
     `${plan.name} (${entities} entities${finding})`,
-    ...table(['  EFFECT', 'KIND', 'POINTER'], steps, '').split('\n'),
+    ...tableText(['  EFFECT', 'KIND', 'POINTER'], steps, '').split('\n'),
     ...misfits,
     ...more,
   ].join('\n');
@@ -189,7 +189,7 @@ async function applyAll(
 async function list({ store: { db } }: Admin): Promise<CommandOutcome> {
   const types = await listTypes(db);
   const rows = types.map(({ name, revision, source, appliedAt, appliedBy }) => [name, revision, source, timeText(appliedAt), appliedBy]);
-  return { document: types, text: table(['NAME', 'REVISION', 'SOURCE', 'APPLIED', 'BY'], rows, 'There are no types.') };
+  return { document: types, text: tableText(['NAME', 'REVISION', 'SOURCE', 'APPLIED', 'BY'], rows, 'There are no types.') };
 }
 
 interface TypeStatus extends Findings {
@@ -213,7 +213,7 @@ async function status({ store: { db } }: Admin): Promise<CommandOutcome> {
   for (const name of builds.filter((each) => !document.some((type) => type.name === each)))
     document.push({ name, revision: '0', state: 'building', entities: await countEntities(db, name), unfit: 0, examples: [] });
   const rows = document.map(({ name, revision, state, entities, unfit }) => [name, revision, state, String(entities), String(unfit)]);
-  return { document, text: table(['NAME', 'REVISION', 'STATE', 'ENTITIES', 'UNFIT'], rows, 'There are no types.') };
+  return { document, text: tableText(['NAME', 'REVISION', 'STATE', 'ENTITIES', 'UNFIT'], rows, 'There are no types.') };
 }
 
 async function exportDocument({ store: { db } }: Admin, name: string): Promise<CommandOutcome> {

@@ -5,9 +5,9 @@ import { assignProfile, removeProfile } from '../administration/profiles.ts';
 import { changeUser, createUser, disableUser, enableUser, resetPassword, unlockUser } from '../administration/users.ts';
 import { findAccount, listUsers, type UserRow } from '../accounts/users.ts';
 import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
-import { group, leaf, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { profileCalled, userCalled } from './find.ts';
-import { printable, Refusal, table, timeText, type CommandOutcome } from './output.ts';
+import { printable, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 import { takePassword } from './password.ts';
 
 interface PasswordSource {
@@ -31,8 +31,8 @@ const passwordHelp =
   'is typed, one is generated and printed this once.';
 
 export function userCommands(program: Command, desk: Desk): void {
-  const users = group(program, 'user', 'users: who may sign in', ['user create ada', 'user profile add ada sales', 'user disable ada']);
-  leaf(users, 'create', 'create a user', [
+  const users = addGroup(program, 'user', 'users: who may sign in', ['user create ada', 'user profile add ada sales', 'user disable ada']);
+  addCommand(users, 'create', 'create a user', [
     'user create ada --display-name "Ada Lovelace"',
     'user create ada --password-stdin < password.txt',
   ])
@@ -42,7 +42,7 @@ export function userCommands(program: Command, desk: Desk): void {
     .option(...stdinOption)
     .description(`create a user\n\n${passwordHelp}`)
     .action((name: string, options: NewUserOptions & Shown) => onDatabase(desk, options, (admin) => create(admin, name, options)));
-  leaf(users, 'update', 'change the display name or the locale of a user', [
+  addCommand(users, 'update', 'change the display name or the locale of a user', [
     'user update ada --display-name "Ada King"',
     'user update ada --locale de-AT',
   ])
@@ -54,22 +54,22 @@ export function userCommands(program: Command, desk: Desk): void {
       requireChange(options, '--display-name, --locale or --no-locale');
       await onDatabase(desk, options, (admin) => update(admin, name, options));
     });
-  leaf(users, 'list', 'list all users', ['user list', 'user list --json']).action((options: Shown) =>
+  addCommand(users, 'list', 'list all users', ['user list', 'user list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listUsers(db);
       return { document: rows, text: describeUsers(rows) };
     }),
   );
-  leaf(users, 'disable', 'keep a user out and end all their sessions', ['user disable ada'])
+  addCommand(users, 'disable', 'keep a user out and end all their sessions', ['user disable ada'])
     .argument('<name>', 'the user', userName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => disable(admin, name)));
-  leaf(users, 'enable', 'let a disabled user in again', ['user enable ada'])
+  addCommand(users, 'enable', 'let a disabled user in again', ['user enable ada'])
     .argument('<name>', 'the user', userName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => enable(admin, name)));
-  leaf(users, 'unlock', 'forget failed sign-ins, so that the user may try again at once', ['user unlock ada'])
+  addCommand(users, 'unlock', 'forget failed sign-ins, so that the user may try again at once', ['user unlock ada'])
     .argument('<name>', 'the user', userName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => unlock(admin, name)));
-  leaf(users, 'set-password', 'set a new password and end all sessions of the user', [
+  addCommand(users, 'set-password', 'set a new password and end all sessions of the user', [
     'user set-password ada',
     'user set-password ada --password-stdin < password.txt',
   ])
@@ -78,18 +78,18 @@ export function userCommands(program: Command, desk: Desk): void {
     .description(`set a new password and end all sessions of the user\n\n${passwordHelp}`)
     .action((name: string, options: PasswordSource & Shown) => onDatabase(desk, options, (admin) => setPassword(admin, name, options)));
 
-  const profiles = group(users, 'profile', 'the profiles of a user', [
+  const profiles = addGroup(users, 'profile', 'the profiles of a user', [
     'user profile add ada sales --default',
     'user profile remove ada sales',
   ]);
-  leaf(profiles, 'add', 'give a user a profile; the first becomes the default one', ['user profile add ada sales --default'])
+  addCommand(profiles, 'add', 'give a user a profile; the first becomes the default one', ['user profile add ada sales --default'])
     .argument('<name>', 'the user', userName)
     .argument('<profile>', 'the profile', roleOrProfileName)
     .option('--default', 'make it the profile in which sessions start')
     .action((name: string, profile: string, options: Shown & { default?: true }) =>
       onDatabase(desk, options, (admin) => addProfile(admin, name, profile, options.default === true)),
     );
-  leaf(profiles, 'remove', 'take a profile from a user', ['user profile remove ada sales'])
+  addCommand(profiles, 'remove', 'take a profile from a user', ['user profile remove ada sales'])
     .argument('<name>', 'the user', userName)
     .argument('<profile>', 'the profile', roleOrProfileName)
     .action((name: string, profile: string, options: Shown) => onDatabase(desk, options, (admin) => dropProfile(admin, name, profile)));
@@ -104,7 +104,7 @@ function describeUsers(rows: readonly UserRow[]): string {
     row.locale ?? '-',
     timeText(row.createdAt),
   ]);
-  return table(['NAME', 'DISPLAY NAME', 'STATE', 'PROFILES', 'LOCALE', 'CREATED'], cells, 'There are no users yet.');
+  return tableText(['NAME', 'DISPLAY NAME', 'STATE', 'PROFILES', 'LOCALE', 'CREATED'], cells, 'There are no users yet.');
 }
 
 /** The outcome of a change: the user after it, whether anything changed, and further facts. */

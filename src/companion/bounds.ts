@@ -1,6 +1,6 @@
 /** What single conditions of a filter say about columns, where an index can use it. */
 import { isDeepStrictEqual } from 'node:util';
-import { folded } from './values.ts';
+import { foldText } from './values.ts';
 import type { Companion } from './layout.ts';
 import { columnOf, foldedColumnOf, type Column } from './source.ts';
 import type { Filter, Test } from '../filter/syntax.ts';
@@ -59,7 +59,7 @@ function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: stri
   const foldedColumn = foldedColumnOf(companion, field, type);
   return [
     ...(column ? [{ column, values: different(column, values), isExact: true }] : []),
-    ...(foldedColumn ? [{ column: foldedColumn, values: different(foldedColumn, values.map(folded)), isExact: false }] : []),
+    ...(foldedColumn ? [{ column: foldedColumn, values: different(foldedColumn, values.map(foldText)), isExact: false }] : []),
   ];
 }
 

@@ -20,7 +20,7 @@ export interface Companion {
   next: number;
   /**
    * `building`: entities of the name may still have no row, or a row without the value of a new column, and indexes may be missing. Statements that write
-   * entities keep all columns up to date from then on. Lists read {@link readable} alone.
+   * entities keep all columns up to date from then on. Lists read {@link readableCompanion} alone.
    */
   state: 'building' | 'ready';
   /** While the state is `building`: what the table had in all rows before. Null: nothing, since it is new. */
@@ -28,7 +28,7 @@ export interface Companion {
 }
 
 /** The columns and indexes that lists may read; null for none. */
-export function readable(companion: Companion): Companion | null {
+export function readableCompanion(companion: Companion): Companion | null {
   return companion.state === 'ready' ? companion : (companion.complete ?? null);
 }
 

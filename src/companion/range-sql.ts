@@ -4,7 +4,7 @@ import type { Companion } from './layout.ts';
 import { limitOf } from '../database/limit.ts';
 import { matchesRow } from './search.ts';
 import { inSchema } from './table.ts';
-import { columnRef, keyColumn, pinned, pinnedList, type Column } from './source.ts';
+import { columnRef, keyColumn, pinnedValue, pinnedList, type Column } from './source.ts';
 import type { Limit } from './bounds.ts';
 import type { RowPosition } from '../filter/order.ts';
 import type { IndexColumn, Range, Walk } from './roads.ts';
@@ -59,7 +59,7 @@ function partsAfter(order: readonly IndexColumn[], after: RowPosition | undefine
 function partsBeyond(column: IndexColumn, value: string | null): RangeCondition[] {
   const reference = columnRef(column);
   if (value === null) return column.descending ? [sql`${reference} is not null`] : [];
-  const beyond = sql`${reference} ${column.descending ? sql`<` : sql`>`} ${pinned(column, value)}`;
+  const beyond = sql`${reference} ${column.descending ? sql`<` : sql`>`} ${pinnedValue(column, value)}`;
   return column.descending || column.name === keyColumn.name ? [beyond] : [beyond, sql`${reference} is null`];
 }
 
@@ -89,10 +89,10 @@ function partsOf(companion: Companion, ranges: readonly Range[], selected: RawBu
 }
 
 const limitCondition = ({ column, operator, value }: Limit): RangeCondition =>
-  sql`${columnRef(column)} ${sql.raw(operator)} ${pinned(column, value)}`;
+  sql`${columnRef(column)} ${sql.raw(operator)} ${pinnedValue(column, value)}`;
 
 const isValue = (column: Column, value: string | null): RangeCondition =>
-  value === null ? sql`${columnRef(column)} is null` : sql`${columnRef(column)} = ${pinned(column, value)}`;
+  value === null ? sql`${columnRef(column)} is null` : sql`${columnRef(column)} = ${pinnedValue(column, value)}`;
 
 /** A list of conditions for each combination of values. */
 function combinations(fixed: Range['fixed']): RangeCondition[][] {

@@ -9,13 +9,13 @@ export function matchesRow(companion: Companion, words: string): RawBuilder<bool
 }
 
 /** Whether the texts of the row `entity` match. */
-export function matches(companion: Companion, words: string): RawBuilder<boolean> {
+export function searchMatches(companion: Companion, words: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from ${inSchema(companion.table)} as texts where texts.key = entity.key and texts.search @@ ${queryOf(companion, words)})`;
 }
 
 /** How well the texts of the row `entity` match: a number of the SQL type `real`, larger for a better match. */
-export function relevance(companion: Companion, words: string): RawBuilder<number> {
+export function searchRank(companion: Companion, words: string): RawBuilder<number> {
   return sql<number>`(select ts_rank(texts.search, ${queryOf(companion, words)}) from ${inSchema(companion.table)} as texts where texts.key = entity.key)`;
 }
 

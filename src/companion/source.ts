@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from './layout.ts';
 import { isKey, type Field, type ScalarType } from '../filter/fields.ts';
 import { indexedLength } from './rules.ts';
-import { matches } from './search.ts';
+import { searchMatches } from './search.ts';
 import { entitySource, sqlTypes, type Source } from '../filter/source.ts';
 import { testsOf, type Filter, type Test } from '../filter/syntax.ts';
 import type { SortTerm } from '../filter/sort.ts';
@@ -67,7 +67,7 @@ export function columnsUsed(companion: Companion, filter: Filter, sort: readonly
 
 /** The table `entity`, with the texts that the type searches. */
 export function searchedSource(companion: Companion): Source {
-  return { ...entitySource, matches: (words) => matches(companion, words) };
+  return { ...entitySource, matches: (words) => searchMatches(companion, words) };
 }
 
 /** The companion table, as `x`, beside the table `entity`. */
@@ -87,7 +87,7 @@ export const columnRef = ({ name }: Pick<Column, 'name'>): RawBuilder<unknown> =
  * SQL: the value for a condition on the column that an index serves. The function makes the condition cheap for the index, which needs the
  * value once, and expensive for a plan that tests each row.
  */
-export function pinned({ type }: Pick<Column, 'type'>, value: string): RawBuilder<unknown> {
+export function pinnedValue({ type }: Pick<Column, 'type'>, value: string): RawBuilder<unknown> {
   return sql`pinned(${value}::${sql.raw(sqlTypes[type])})`;
 }
 

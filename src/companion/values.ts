@@ -58,7 +58,7 @@ export function rowChangeOf(companion: Companion, patch: Readonly<Record<string,
 }
 
 /** The text as a column compares it whose texts are equal without regard to case and form. */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }
 
@@ -100,7 +100,7 @@ function valueOf({ type, fold }: CompanionColumn, value: unknown): string | numb
     case 'date':
     case 'date-time':
       if (typeof value !== 'string') return null;
-      return fold ? folded(value) : value;
+      return fold ? foldText(value) : value;
     case 'int64':
       return typeof value === 'string' && isInt64(value) ? value : null;
     case 'decimal':

@@ -7,7 +7,7 @@ import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts'
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
 import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
 import { Problem } from '../errors.ts';
-import { spanning } from '../telemetry/spans.ts';
+import { withSpan } from '../telemetry/spans.ts';
 import { acceptedType } from '../http/accept.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from '../http/body.ts';
 import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
@@ -106,7 +106,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const { refusesCrossSite } = operation;
   return async (request) => {
     const carrier = carrierOf(request.raw);
-    if (!open) await spanning(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
+    if (!open) await withSpan(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
     // Where the operation accepts no credential, another site cannot abuse one.
     const credential = carrier !== 'cookie' ? 'header' : takesCredentials || refusesCrossSite ? 'cookie' : 'none';
     if (!csrfAllows({ method: request.method, credential, refusesCrossSite, ...fetchMetadata(request) }, binding.csrf)) {

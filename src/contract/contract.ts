@@ -80,7 +80,7 @@ export function parseContract(): ContractDocument {
 }
 
 /** Follows `#/…` references to a value that is no reference; throws on a reference without a target. */
-export function resolve<T>(document: ContractDocument, value: T | ComponentReference): T {
+export function resolveReference<T>(document: ContractDocument, value: T | ComponentReference): T {
   let found: unknown = value;
   while (typeof found === 'object' && found !== null && '$ref' in found) {
     const { $ref } = found as ComponentReference;
@@ -104,7 +104,9 @@ export function operationsOf(document: ContractDocument): Operation[] {
 }
 
 function readOperation(document: ContractDocument, path: string, method: Method, operation: OperationObject): Operation {
-  const responses = Object.entries(operation.responses).map(([status, response]) => [status, resolve(document, response)] as const);
+  const responses = Object.entries(operation.responses).map(
+    ([status, response]) => [status, resolveReference(document, response)] as const,
+  );
   const parameters = [...(document.paths[path]?.parameters ?? []), ...(operation.parameters ?? [])];
   return {
     operationId: operation.operationId,
@@ -112,8 +114,8 @@ function readOperation(document: ContractDocument, path: string, method: Method,
     path,
     tag: operation.tags[0] ?? '',
     security: operation.security ?? document.security,
-    parameters: parameters.map((parameter) => resolve(document, parameter)),
-    requestBody: operation.requestBody && resolve(document, operation.requestBody),
+    parameters: parameters.map((parameter) => resolveReference(document, parameter)),
+    requestBody: operation.requestBody && resolveReference(document, operation.requestBody),
     responses: Object.fromEntries(responses),
     ...readExtensions(operation),
   };

@@ -11,7 +11,7 @@ import { refuseOtherMethodsOf } from './bind.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
 import { documentOfServer } from './docs-server.ts';
 import { uiConfig, uiTheme } from './docs-ui.ts';
-import { describe } from '../locales/describe.ts';
+import { translateProblem } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import type { ContractDocument } from './contract.ts';
 import { typesIn, type TypedContract, type TypedContractSource } from './typed.ts';
@@ -72,7 +72,7 @@ export async function serveDocs(
     if (!Object.hasOwn(problemFacts, code)) throw new Problem('not-found');
     const locale = negotiateLocale({ acceptLanguage: request.headers['accept-language'] });
     const status = problemFacts[code as ProblemCode].status;
-    const text = { code, status, ...describe(locale, new Problem(code as ProblemCode)) };
+    const text = { code, status, ...translateProblem(locale, new Problem(code as ProblemCode)) };
     return reply.type(jsonType).header('content-language', locale).send(JSON.stringify(text));
   });
   await app.register(async (pages) => {

@@ -9,7 +9,7 @@ import { readServiceSecrets, secretNamed, type SecretValues } from '../database/
 import type { Database } from '../database/tables.ts';
 import { addressGroup } from '../http/address.ts';
 import { normaliseUserName } from '../user-name.ts';
-import { accounts, type Account } from '../accounts/users.ts';
+import { selectAccounts, type Account } from '../accounts/users.ts';
 
 /** The keys of the two rows in which an attempt is counted. */
 export interface Subjects {
@@ -53,7 +53,7 @@ const begin = prepare<Subjects & { name: string | undefined }, Verdict & { [Colu
     select verdict, retry_seconds, account.*
     from begin_login_attempt(${value('account')}, ${value('address')})
     cross join ${withoutWait}
-    left join (${accounts(builder)}) as account on account.name = ${value('name')}`.compile(builder),
+    left join (${selectAccounts(builder)}) as account on account.name = ${value('name')}`.compile(builder),
 );
 
 /**

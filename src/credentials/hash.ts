@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { argon2id, hash, verify } from 'argon2';
 import { Problem } from '../errors.ts';
-import { spanning } from '../telemetry/spans.ts';
+import { withSpan } from '../telemetry/spans.ts';
 import type { BoundedQueue } from '../http/concurrency-limit.ts';
 import { normalisePassword } from './normalise.ts';
 import type { Pepper, Peppers } from './pepper.ts';
@@ -58,7 +58,7 @@ export async function hashPassword({ hashingQueue, peppers: [pepper] }: Hashing,
     ...(pepper && { secret: Buffer.from(pepper.secret.reveal()) }),
   } as const;
   const digest = await hashingQueue.run(() =>
-    spanning({ kind: 'password', name: 'argon2 hash' }, () => hash(Buffer.from(normal), options)),
+    withSpan({ kind: 'password', name: 'argon2 hash' }, () => hash(Buffer.from(normal), options)),
   );
   return phc(salt, digest, pepper?.id);
 }
@@ -74,7 +74,7 @@ export async function verifyPassword(hashing: Hashing, storedHash: string | unde
   const pepper = target === undefined ? peppers[0] : stored?.pepper;
   const options = pepper && { secret: Buffer.from(pepper.secret.reveal()) };
   const equal = await hashing.hashingQueue.run(() =>
-    spanning({ kind: 'password', name: 'argon2 verify' }, () => verify(target ?? dummy, Buffer.from(normal ?? password), options)),
+    withSpan({ kind: 'password', name: 'argon2 verify' }, () => verify(target ?? dummy, Buffer.from(normal ?? password), options)),
   );
   const matches = equal && target !== undefined;
   const outdated = matches && stored !== undefined && (stored.isBelowCurrent || stored.pepper !== peppers[0]);

@@ -44,7 +44,7 @@ export interface MigrateOptions {
  * transaction. Throws {@link DirectAddressError}: nothing is changed if the state of the database is refused (`migrationState`), or while processes run that
  * could not live with the next file; nothing of a failed file is left, unless it is one without a transaction.
  */
-export async function migrate(directUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+export async function migrateDatabase(directUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   const { upTo, force = false, onWait = () => undefined } = options;
   try {
     const files = await readMigrations(options.from);

@@ -25,7 +25,7 @@ export const rowColumns = [
   'updated_by as updatedBy',
 ] as const;
 
-export const columns = [...rowColumns, sql<string>`fields::text`.as('fields')] as const;
+export const entityRowColumns = [...rowColumns, sql<string>`fields::text`.as('fields')] as const;
 
 /** The same for one in words: all but the fields, and all. */
 export const rowColumnList = sql`name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",

@@ -9,10 +9,10 @@ import type { Companion } from '../companion/layout.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
-import { isAt, locks, type Claim } from './idempotency/idempotency.ts';
+import { isAt, locksClaim, type Claim } from './idempotency/idempotency.ts';
 import { moveToTrash, trashedAt } from './removal/trash.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
-import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
+import { columnList, entityRowColumns, rowColumns, type EntityRow } from './row.ts';
 
 export interface Place extends PermitValues {
   key: string;
@@ -44,7 +44,7 @@ const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | nul
     written: sql`
       insert into entity (name, fields, created_by, updated_by)
       select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
-      where ${locks(value)}
+      where ${locksClaim(value)}
         and not exists (select from idempotency where ${isAt(value)})
         and ${typeIsCurrent(name, value('typeRevision'))}
       returning entity.*`,
@@ -61,7 +61,7 @@ export const prepareInsertWithKey = (companion: Companion | null, variant?: stri
   prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => insertWithKey(value, companion), variant);
 
 export const findHeavy = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
-  builder.selectFrom('entity').where(rowAt(value)).select(columns).compile(),
+  builder.selectFrom('entity').where(rowAt(value)).select(entityRowColumns).compile(),
 );
 
 /** The row of an entity; null in place of fields that are heavy. */

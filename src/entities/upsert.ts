@@ -3,7 +3,7 @@
  * requests one creates the entity and the others change it.
  */
 import type { Caller } from '../authn/caller.ts';
-import { readable, type Companion, type CompanionUnique, type CompanionValues } from '../companion/layout.ts';
+import { readableCompanion, type Companion, type CompanionUnique, type CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import { builder } from '../database/driver/prepared.ts';
 import type { EntityType } from '../entity-types/types.ts';
@@ -89,7 +89,7 @@ export async function upsertOnce(
 
 /** The rule of the type over the fields `by`. Throws 422 if there is none. */
 export function uniqueBy(type: EntityType | undefined, by: string): Pick<Rule, 'type' | 'companion' | 'unique'> {
-  const companion = type?.companion ? readable(type.companion) : null;
+  const companion = type?.companion ? readableCompanion(type.companion) : null;
   const wanted = new Set(by.split(','));
   const namesOf = ({ columns }: CompanionUnique) => columnsOf(companion, columns).map(({ field }) => field.join('.'));
   const unique = companion?.uniques.find((each) => each.columns.length === wanted.size && namesOf(each).every((name) => wanted.has(name)));

@@ -49,7 +49,7 @@ export function orderOf(
 }
 
 /** The same rows from the last to the first. */
-export function reversed({ columns, keyDescending }: Order): Order {
+export function reverseOrder({ columns, keyDescending }: Order): Order {
   return { columns: columns.map((column) => ({ ...column, descending: !column.descending })), keyDescending: !keyDescending };
 }
 

@@ -6,7 +6,7 @@ import { maximumFaults, type Fault } from '../faults.ts';
 import { placeOf, positionsIn } from '../http/pointer.ts';
 import { isEnvelopeName, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
 import { operators, type Operand } from './operators.ts';
-import { all, any, everything, not, type Filter } from './syntax.ts';
+import { all, any, everyEntity, not, type Filter } from './syntax.ts';
 
 export interface FilterLimits {
   /** The most tests: each operator, and each value without one, is a test. */
@@ -99,7 +99,7 @@ class FilterReader {
     this.#tests += 1;
     if (this.#tests > this.#limits.tests) {
       const isFirst = this.#tests === this.#limits.tests + 1;
-      return isFirst ? this.#refuse(path, { code: 'too-many-tests', values: { limit: this.#limits.tests } }) : everything;
+      return isFirst ? this.#refuse(path, { code: 'too-many-tests', values: { limit: this.#limits.tests } }) : everyEntity;
     }
     if (name === '$match') return this.#match(operand, path, depth);
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
@@ -129,7 +129,7 @@ class FilterReader {
       const names = path.map(String);
       this.faults.push({ ...fault, ...placeOf(path, (depth) => this.#positionOf(names.slice(0, depth + 1))) });
     }
-    return everything;
+    return everyEntity;
   }
 }
 

@@ -30,7 +30,7 @@ export type Test =
   | { kind: 'lookup'; field: Field; type: 'int64'; holds: (key: RawBuilder<unknown>) => RawBuilder<boolean>; tests: number };
 
 /** The filter that every entity fulfils. */
-export const everything: Filter = { kind: 'all', of: [] };
+export const everyEntity: Filter = { kind: 'all', of: [] };
 
 export const not = (of: Filter): Filter => ({ kind: 'not', of });
 export const all = (of: readonly Filter[]): Filter => (of.length === 1 && of[0] ? of[0] : { kind: 'all', of });

@@ -41,7 +41,7 @@ const examples: Readonly<Record<string, string>> = {
 };
 
 /** The values as text, separated by commas; cut after {@link maximumLength} characters. */
-export function listed(values: Iterable<unknown>): string {
+export function listValues(values: Iterable<unknown>): string {
   let text = '';
   for (const value of values) {
     const next = typeof value === 'string' ? value : JSON.stringify(value);
@@ -57,7 +57,7 @@ const shortened = (text: string): string => (text.length > maximumLength ? `${te
 export function oneOf(values: Iterable<unknown>): Expected | undefined {
   const all = [...values];
   if (all.length === 0) return undefined;
-  return all.length === 1 ? { kind: 'value', values: { value: listed(all) } } : { kind: 'one-of', values: { values: listed(all) } };
+  return all.length === 1 ? { kind: 'value', values: { value: listValues(all) } } : { kind: 'one-of', values: { values: listValues(all) } };
 }
 
 /** One of the values, as a member of a fault; without any, no member. */

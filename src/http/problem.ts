@@ -9,7 +9,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { publicAddress } from '../config/public-url.ts';
 import { isOutage, outageProblem } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
-import { describe, type FaultDescription } from '../locales/describe.ts';
+import { translateProblem, type FaultDescription } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { DeadlineError } from './deadline.ts';
 import { isForm } from './body.ts';
@@ -31,7 +31,7 @@ const problemType = 'application/problem+json; charset=utf-8';
 
 /** Writes the document for `problem`, in `locale`; `requestId` is a UUID and `publicUrl` the base of `type`. */
 function documentOf(problem: Problem, requestId: string, locale: ReturnType<typeof negotiateLocale>, publicUrl: URL): ProblemDocument {
-  const { title, detail, errors } = describe(locale, problem);
+  const { title, detail, errors } = translateProblem(locale, problem);
   const type = publicAddress(publicUrl, `/problems/${problem.code}`);
   const { status, code } = problem;
   return { type, title, status, detail, instance: `urn:uuid:${requestId}`, code, ...(errors && { errors }) };

@@ -1,7 +1,7 @@
 /** Converts the errors of Ajv into the faults of a problem. */
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Expected, type Fault, type FaultPlace } from '../faults.ts';
-import { expectedBy, expectedByOneOf, listed, type SchemaError } from './expected.ts';
+import { expectedBy, expectedByOneOf, listValues, type SchemaError } from './expected.ts';
 import { pathOf, placeOf, pointerTo, positionsIn } from './pointer.ts';
 
 /**
@@ -108,9 +108,9 @@ function faultOf(error: SchemaError, place: FaultPlace, alternatives: readonly S
     case 'oneOf':
       return ofAlternatives(where, alternatives, expected);
     case 'enum':
-      return { ...where, code: 'invalid-value', values: { allowed: listed(params['allowedValues'] as unknown[]) } };
+      return { ...where, code: 'invalid-value', values: { allowed: listValues(params['allowedValues'] as unknown[]) } };
     case 'const':
-      return { ...where, code: 'invalid-value', values: { allowed: listed([params['allowedValue']]) } };
+      return { ...where, code: 'invalid-value', values: { allowed: listValues([params['allowedValue']]) } };
     case 'minimum':
       return { ...where, code: 'invalid-value', values: { minimum: limit } };
     case 'maximum':

@@ -44,7 +44,7 @@ type Measures = Readonly<Record<string, ValueUnit>>;
  * The texts of a problem in a locale. Words around a missing value are left out. A missing `seconds` is read from the problem's own `Retry-After`,
  * so that header and text agree.
  */
-export function describe(locale: Locale, problem: Problem): Description {
+export function translateProblem(locale: Locale, problem: Problem): Description {
   const { title, detail } = catalogues[locale].problems[problem.code];
   const retryAfter = Number(problem.headers['Retry-After']);
   const values = Number.isInteger(retryAfter) ? { seconds: retryAfter, ...problem.values } : problem.values;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { readManifest, receiveBase } from '../database/archive/base-copy.ts';
-import { expire, readHistories } from '../database/archive/histories.ts';
+import { expireHistories, readHistories } from '../database/archive/histories.ts';
 import { endsHistory, isReceivedElsewhere, LogReceiver } from '../database/archive/log-receiver.ts';
 import { ReplicationConnection } from '../database/archive/replication-connection.ts';
 import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
@@ -135,7 +135,7 @@ export class Archive {
       const base = await received.commit();
       this.#nextBase = Date.now() + dayMs;
       const cutoff = new Date(Date.now() - days * dayMs);
-      const deleted = await expire(directory, receiver.history, cutoff, async (each) => (await readManifest(each)).start);
+      const deleted = await expireHistories(directory, receiver.history, cutoff, async (each) => (await readManifest(each)).start);
       const durationMs = Math.round(performance.now() - began);
       this.#log.info({ event: 'archive', outcome: 'ok', base, bytes: received.bytes, deleted: deleted.length, durationMs });
     } catch (error) {

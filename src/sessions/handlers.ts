@@ -17,8 +17,8 @@ import { clearSessionCookie } from './cookie.ts';
 import { describeSession, sessionInfo } from './info.ts';
 import { loginByPassword } from './login.ts';
 import { listOwn, revokeAllOthers, revokeOwn } from './self-service.ts';
-import { logout } from './logout.ts';
-import { refresh } from './refresh.ts';
+import { logoutSession } from './logout.ts';
+import { refreshSessionToken } from './refresh.ts';
 
 type SessionHandlers = Pick<
   Handlers,
@@ -72,14 +72,14 @@ export function sessionHandlers(
       if (!logoutAllowed({ secFetchSite, origin, referer, secPurpose, purpose }, policy)) throw new Problem('csrf-rejected');
       const tooMany = limitUnknown(request);
       if (tooMany) throw tooMany;
-      const endSessionUrl = await logout(context, caller);
+      const endSessionUrl = await logoutSession(context, caller);
       clearCookie(caller);
       const link = endSessionUrl === undefined ? {} : { Link: `<${endSessionUrl}>; rel="${endSessionRelation}"` };
       return { status: 204, headers: { Vary: 'Cookie, Sec-Fetch-Site, Origin', ...link } };
     },
 
     async refreshSession({ principal, caller, request }) {
-      const token = await refresh(context, caller, principal);
+      const token = await refreshSessionToken(context, caller, principal);
       return { status: 200, body: await sessionInfo(context, await issueToken(request, context, token)) };
     },
 

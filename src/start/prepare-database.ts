@@ -1,7 +1,7 @@
 /** What must be true of the database before the service opens: it runs, is migrated, and a user can sign in. */
 import { ConfigError, type Config } from '../config/settings.ts';
 import { openStore } from '../database/port.ts';
-import { migrate } from '../database/migrate.ts';
+import { migrateDatabase } from '../database/migrate.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
@@ -123,7 +123,7 @@ async function assertServerVersion({ url, database }: { url: string; database: s
 
 /** Applies migrations only when there are some, so that a role which may not make tables can start on a database that has them all. */
 async function ensureSchema({ url, directUrl }: Pick<PreparedDatabase, 'url' | 'directUrl'>, { onWait }: OpenOptions): Promise<void> {
-  if ((await readPendingMigrations(url)).length > 0) await migrate(directUrl, { onWait });
+  if ((await readPendingMigrations(url)).length > 0) await migrateDatabase(directUrl, { onWait });
 }
 
 async function readPendingMigrations(url: string): Promise<string[]> {

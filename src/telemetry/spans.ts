@@ -26,7 +26,7 @@ const current = new AsyncLocalStorage<TraceScope | undefined>();
 let followed = false;
 
 /** Runs `run` in a span of the present request, if that request is recorded. A description as a function is made for recorded requests only. */
-export function spanning<T>(work: SpanDescription | (() => SpanDescription), run: () => Promise<T>): Promise<T> {
+export function withSpan<T>(work: SpanDescription | (() => SpanDescription), run: () => Promise<T>): Promise<T> {
   const scope = followed ? current.getStore() : undefined;
   return scope ? observed(scope, typeof work === 'function' ? work() : work, run) : run();
 }

@@ -7,7 +7,7 @@ import { findFault, jsonLimits } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { placeOf, pointerTo } from '../http/pointer.ts';
 import { columnsOf, restHeader, type CellKind } from './columns.ts';
-import { malformed, refusedRow, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
+import { malformedRow, refusedRow, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
 
 /** Undefined for a missing value. */
 export type Cell = string | null | undefined;
@@ -31,7 +31,7 @@ export class CsvHeader {
    */
   constructor(names: readonly Cell[], type: EntityType | undefined) {
     if (names.length > jsonLimits.values)
-      throw new UnreadableError(1, malformed({ pointer: '', code: 'too-many-values', values: { limit: jsonLimits.values } }));
+      throw new UnreadableError(1, malformedRow({ pointer: '', code: 'too-many-values', values: { limit: jsonLimits.values } }));
     this.length = names.length;
     this.#declared = new Map(columnsOf(type).map(({ field, kind }) => [field.join('.'), kind]));
     this.#restIndex = names.indexOf(restHeader);

@@ -7,7 +7,7 @@ import { GrowingBuffer } from '../http/growing-buffer.ts';
 import { Pauses } from '../http/turns.ts';
 import { CsvHeader, type Cell } from './csv-header.ts';
 import { nullCell } from './columns.ts';
-import { malformed, refusedRow, tooLarge, UnreadableError, type ImportRow } from './import-row.ts';
+import { malformedRow, refusedRow, tooLarge, UnreadableError, type ImportRow } from './import-row.ts';
 
 const lineFeed = 10;
 /** Parsed in one turn of the event loop: empty cells take 15 ms. */
@@ -137,13 +137,13 @@ class CsvRows {
   }
 
   #invalidEncoding(): UnreadableError {
-    return new UnreadableError(this.#row + 1, malformed({ pointer: '', code: 'invalid-encoding' }));
+    return new UnreadableError(this.#row + 1, malformedRow({ pointer: '', code: 'invalid-encoding' }));
   }
 
   #unreadable(error: unknown): unknown {
     if (!(error instanceof CsvError)) return error;
     const problem =
-      error.code === 'CSV_MAX_RECORD_SIZE' ? tooLarge(this.#format.limitBytes) : malformed({ pointer: '', code: 'invalid-csv' });
+      error.code === 'CSV_MAX_RECORD_SIZE' ? tooLarge(this.#format.limitBytes) : malformedRow({ pointer: '', code: 'invalid-csv' });
     return new UnreadableError(this.#row + 1, problem);
   }
 

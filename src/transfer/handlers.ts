@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordProblem, recordWithinQuota } from '../audit/record.ts';
-import { carrierOf, recognise, type Schemes } from '../authn/authenticate.ts';
+import { carrierOf, recognisePrincipal, type Schemes } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
@@ -51,7 +51,8 @@ export function transferHandlers(
     stopping.throwIfAborted();
     const id = request.principal?.session?.id;
     // The client may have refreshed the session meanwhile, so the token of the request counts no more.
-    const principal = id === undefined ? await recognise(request, carrierOf(request.raw), schemes) : await findLiveSession(context, id);
+    const principal =
+      id === undefined ? await recognisePrincipal(request, carrierOf(request.raw), schemes) : await findLiveSession(context, id);
     if (!principal) throw new Problem('unauthenticated');
     return principal;
   };

@@ -26,9 +26,9 @@ export function rowOfText(row: number, text: string): ImportRow {
 }
 
 export function refusedRow(row: number, fault: Fault): ImportRow {
-  return { row, problem: malformed(fault) };
+  return { row, problem: malformedRow(fault) };
 }
 
-export const malformed = (fault: Fault): Problem => new Problem('malformed-request', { faults: [fault] });
+export const malformedRow = (fault: Fault): Problem => new Problem('malformed-request', { faults: [fault] });
 
 export const tooLarge = (limit: number): Problem => new Problem('content-too-large', { values: { limit } });

@@ -2,7 +2,7 @@
 import { jsonLimits, readJson } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { GrowingBuffer } from '../http/growing-buffer.ts';
-import { malformed, refusedRow, tooLarge, type ImportRow } from './import-row.ts';
+import { malformedRow, refusedRow, tooLarge, type ImportRow } from './import-row.ts';
 
 const lineFeed = 10;
 /** The members of an entity, as an export has it in a line. */
@@ -78,7 +78,7 @@ function rowOf(row: number, line: Buffer): ImportRow | undefined {
   if (!('text' in read)) return refusedRow(row, read);
   const { value, text } = read;
   if (!isObject(value))
-    return { row, problem: malformed({ pointer: '', code: 'invalid-type', expected: { kind: 'value', values: { value: 'object' } } }) };
+    return { row, problem: malformedRow({ pointer: '', code: 'invalid-type', expected: { kind: 'value', values: { value: 'object' } } }) };
   if ('$complete' in value && 'entities' in value)
     return value['$complete'] === true
       ? undefined

@@ -9,7 +9,7 @@ import { archiveReach, readHistories } from '../../src/database/archive/historie
 import { writeReach } from '../../src/database/archive/reach.ts';
 import { formatLsn, parseLsn } from '../../src/database/archive/segments.ts';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { Archive } from '../../src/maintenance/archive.ts';
 import { AdminCommand, startAdmin } from '../support/admin.ts';
 import { connect, newDataDir } from '../support/embedded.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
   const database = await openEmbedded(await newDataDir(afterAll), unsafe);
   const archive = new Archive(database.archiveUrl, { directory, days: 7 }, { info: () => undefined, error: () => undefined });
-  await migrate(database.url);
+  await migrateDatabase(database.url);
   const service = await TestService.start({}, { url: database.url, drop: async () => undefined });
   await service.createUser('ada');
   cookie = await service.signIn('ada');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { printable, table, timeText, toJson } from '../../src/cli/output.ts';
+import { printable, tableText, timeText, toJson } from '../../src/cli/output.ts';
 
 describe('table', () => {
   test('aligns columns, also with characters of double width or none', () => {
@@ -7,11 +7,11 @@ describe('table', () => {
       ['日本', 'x', 'end'],
       ['e\u0301🎉', 'long', ''],
     ];
-    expect(table(['A', 'B', 'C'], rows, '').split('\n')).toEqual(['A     B     C', '日本  x     end', 'e\u0301🎉   long']);
+    expect(tableText(['A', 'B', 'C'], rows, '').split('\n')).toEqual(['A     B     C', '日本  x     end', 'e\u0301🎉   long']);
   });
 
   test('says so when there are no rows', () => {
-    expect(table(['A'], [], 'Nothing there.')).toBe('Nothing there.');
+    expect(tableText(['A'], [], 'Nothing there.')).toBe('Nothing there.');
   });
 });
 

@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { writeBackup } from '../../src/database/transfer/backup-file.ts';
 import { withSnapshot } from '../../src/database/transfer/snapshot.ts';
 import { theService } from '../../src/administration/actor.ts';
@@ -227,7 +227,7 @@ describe('database backup and restore', () => {
   test('a backup of the embedded database under write load has one moment, and a new DATA_DIR gets it', async () => {
     const [source, copy, file] = [await newDataDir(), await newDataDir(), join(directory, 'load.backup')];
     const embedded = await openEmbedded(source, { settings: { fsync: 'off' } });
-    await migrate(embedded.url);
+    await migrateDatabase(embedded.url);
     const running = await TestService.start({}, { url: embedded.url, drop: async () => undefined });
     await running.createUser('ada');
     const cookie = await running.signIn('ada');
@@ -387,7 +387,7 @@ describe('database backup and restore', () => {
       await target.drop();
     });
     for (const { url } of [early, target]) await execute(url, dropTables);
-    await migrate(early.url, { upTo: '0031-path-of-statistics' });
+    await migrateDatabase(early.url, { upTo: '0031-path-of-statistics' });
     const parts = { columns: [], indexes: [], uniques: [], substrings: [], references: [] };
     const companion = JSON.stringify({ table: 'x1', ...parts, next: 1, state: 'building', complete: null });
     await execute(
@@ -412,7 +412,7 @@ describe('database backup and restore', () => {
       await target.drop();
     });
     for (const { url } of [early, target]) await execute(url, dropTables);
-    await migrate(early.url, { upTo: '0009-audit' });
+    await migrateDatabase(early.url, { upTo: '0009-audit' });
     await execute(early.url, `insert into role (name) values ('early')`);
     const file = join(directory, 'early.backup');
     await withSnapshot(early.url, [], never, (source) => writeBackup(file, '0.0.9', source, { signal: never, onRows: () => undefined }));

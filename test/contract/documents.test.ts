@@ -3,9 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { channel } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { resolve, type ContractDocument, type ComponentReference } from '../../src/contract/contract.ts';
+import { resolveReference, type ContractDocument, type ComponentReference } from '../../src/contract/contract.ts';
 import { Problem, problemFacts, type ProblemCode } from '../../src/errors.ts';
-import { describe as describeProblem } from '../../src/locales/describe.ts';
+import { translateProblem as describeProblem } from '../../src/locales/describe.ts';
 import { misfits } from '../support/contract.ts';
 import { document, methodOf, operations } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
@@ -145,7 +145,7 @@ describe('the document', () => {
       if (schema === undefined || typeof examples !== 'object' || examples === null) continue;
       const pointer = at.slice(1).split('/').map(encodeURIComponent).join('/');
       for (const [name, example] of Object.entries(examples as Record<string, ComponentReference | { value: unknown }>)) {
-        expect(misfits(`#${pointer}/schema`, resolve(document, example).value), `${at} ${name}`).toEqual([]);
+        expect(misfits(`#${pointer}/schema`, resolveReference(document, example).value), `${at} ${name}`).toEqual([]);
         checked++;
       }
     }

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import { allActions } from '../../src/rights/actions.ts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { resolve, type Operation, type ComponentReference } from '../../src/contract/contract.ts';
+import { resolveReference, type Operation, type ComponentReference } from '../../src/contract/contract.ts';
 import { makeTick } from '../../src/entities/history/ticks.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -161,7 +161,7 @@ function requestsOf({ requestBody }: Operation): Example[] {
   const given = Object.entries(requestBody?.content ?? {}).flatMap(([type, { examples = {} }]) =>
     Object.entries(examples).map(([name, example]) => ({
       name,
-      body: { type, value: resolve(document, example).value as object | string },
+      body: { type, value: resolveReference(document, example).value as object | string },
     })),
   );
   return given.length > 0 ? given : [{ name: 'as it is', body: undefined }];
@@ -181,7 +181,7 @@ function answersOf({ responses }: Operation): { name: string; status: number; ty
           name,
           status: Number(status),
           type,
-          value: resolve(document, example).value,
+          value: resolveReference(document, example).value,
         })),
       ),
     );

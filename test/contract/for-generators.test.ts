@@ -1,6 +1,6 @@
 /** How an operation of openapi.yaml is written, so that generators and importers of others understand all of it. CONTRIBUTING.md says so. */
 import { describe, expect, test } from 'vitest';
-import { methods, resolve, type ComponentReference } from '../../src/contract/contract.ts';
+import { methods, resolveReference, type ComponentReference } from '../../src/contract/contract.ts';
 import { misfits } from '../support/contract.ts';
 import { document, operations, titled } from '../support/operations.ts';
 
@@ -39,7 +39,7 @@ describe.for(titled(operations))('%s', ([, { requestBody, responses, parameters 
 
   test('has an example of each parameter: its own, or one of its schema', () => {
     const without = parameters.filter(({ example, schema }) => {
-      const { examples, enum: values } = resolve<Record<string, unknown>>(document, schema);
+      const { examples, enum: values } = resolveReference<Record<string, unknown>>(document, schema);
       return example === undefined && examples === undefined && values === undefined;
     });
     expect(without.map(({ name }) => name)).toEqual([]);
@@ -48,7 +48,7 @@ describe.for(titled(operations))('%s', ([, { requestBody, responses, parameters 
   test('has an example in the schema of a form, which fits it: importers do not read the other one', () => {
     const form = requestBody?.content['application/x-www-form-urlencoded']?.schema as ComponentReference | undefined;
     if (!form) return;
-    const { examples = [] } = resolve<{ examples?: object[] }>(document, form);
+    const { examples = [] } = resolveReference<{ examples?: object[] }>(document, form);
     expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) expect(misfits(form.$ref, example)).toEqual([]);
   });

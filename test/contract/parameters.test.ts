@@ -1,6 +1,6 @@
 /** Parameters and Accept, for each operation of openapi.yaml: undeclared ones are refused, never ignored. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { resolve, type Operation } from '../../src/contract/contract.ts';
+import { resolveReference, type Operation } from '../../src/contract/contract.ts';
 import { createAjv } from '../../src/contract/ajv.ts';
 import { document, exampleCall, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { sendBytes } from '../support/raw.ts';
@@ -43,7 +43,7 @@ describe.for(titled(operations))('%s', ([, operation]) => {
     }
     await refuse('%zz=1', { parameter: '', position: 1, code: 'invalid-encoding' });
     for (const { name, schema } of operation.parameters.filter((parameter) => parameter.in === 'query')) {
-      const takes = createAjv().compile(resolve(document, schema));
+      const takes = createAjv().compile(resolveReference(document, schema));
       await refuse(`${name}=1&${name}=1`, { parameter: name, code: 'repeated' });
       await refuse(`${name}=%ff`, { parameter: name, code: 'invalid-encoding' });
       for (const value of ['', '0', '2', 'true', ' 1', '１']) {

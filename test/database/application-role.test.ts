@@ -10,7 +10,7 @@ import { inDirectory, serverAccount } from '../../src/database/embedded/account.
 import { findBinaries } from '../../src/database/embedded/binaries.ts';
 import { layoutOf } from '../../src/database/embedded/cluster.ts';
 import { theService } from '../../src/administration/actor.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { openStore } from '../../src/database/port.ts';
 import { analyzeGrownTables } from '../../src/database/statistics.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
@@ -57,7 +57,7 @@ async function openServerWithRoles(): Promise<EmbeddedDatabase> {
 beforeAll(async () => {
   embedded = await openServerWithRoles();
   ownerUrl = embedded.url;
-  await migrate(ownerUrl);
+  await migrateDatabase(ownerUrl);
   await execute(ownerUrl, `create role ${role} login password 'a password of the test'`);
   await execute(ownerUrl, statements);
   const url = new URL(ownerUrl);
@@ -282,9 +282,9 @@ test('a migration that replaces the table of the audit trail leaves the role its
   await execute(ownerUrl, 'create database earlier');
   const owner = withDatabase(ownerUrl, 'earlier');
   const application = withDatabase(applicationUrl, 'earlier');
-  await migrate(owner, { upTo: '0017-entity-history' });
+  await migrateDatabase(owner, { upTo: '0017-entity-history' });
   await execute(owner, `grant insert on audit_event to ${role}; grant execute on function maintain_entity_history(integer) to ${role}`);
-  await migrate(owner);
+  await migrateDatabase(owner);
   const insertion = `insert into audit_event (event, outcome) values ('logout', 'ok')`;
   await execute(application, `${insertion}; select maintain_audit_trail(); select keep from audit_retention`);
   for (const statement of [

@@ -1,17 +1,17 @@
 /** What migration 0023 does to an audit trail that is one table. application-role.test.ts has its rights. */
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createDatabaseUntilDone } from '../support/database.ts';
 import { execute, undoLaterMigrations } from '../support/sql.ts';
 
 test('the events of an earlier version stay with their ids as the first partition, and further ones follow (rule 85)', async () => {
   const url = await createDatabaseUntilDone();
   await execute(url, undoLaterMigrations);
-  await migrate(url, { upTo: '0017-entity-history' });
+  await migrateDatabase(url, { upTo: '0017-entity-history' });
   const insert = (at: string) => `insert into audit_event (at, event, outcome) values (${at}, 'logout', 'ok')`;
   await execute(url, `${insert(`'2020-02-29'`)}; ${insert(`now() + interval '40 days'`)}`);
-  await migrate(url);
+  await migrateDatabase(url);
   await execute(url, `${insert('clock_timestamp()')}; ${insert(`now() + interval '80 days'`)}`);
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -1,6 +1,6 @@
-/** Which databases `migrate` accepts. */
+/** Which databases `migrateDatabase` accepts. */
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { knownMigrations } from '../../src/database/migration-files.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { createDatabase, openPool } from '../support/database.ts';
@@ -56,7 +56,7 @@ test.each([
   async (_, names) => {
     const url = await databaseWith(names);
     const refused = `an unreleased version made the database (${names.join(', ')}), and no version upgrades it: use an empty database, or keep the data as decision 92 in docs/decisions.md tells`;
-    await expect(migrate(url)).rejects.toThrow(refused);
+    await expect(migrateDatabase(url)).rejects.toThrow(refused);
     const admin = new AdminCommand(url);
     for (const words of [['migrate'], ['migrate', '--check'], ['user', 'list']]) expect(await admin.refusal(words)).toBe(refused);
     const { stdout } = await admin.run(['doctor', '--json']);
@@ -75,7 +75,7 @@ test('the statements of decision 92 make this version accept such a database', a
   const [, statements = ''] =
     /```sql\n(.*?)```/s.exec(section(readDocument('docs/decisions.md'), '## 92. The migrations begin again with the first release')) ?? [];
   await execute(url, statements);
-  expect(await migrate(url)).toEqual((await knownMigrations()).filter((name) => name > '0011'));
+  expect(await migrateDatabase(url)).toEqual((await knownMigrations()).filter((name) => name > '0011'));
   expect(await new AdminCommand(url).say(['user', 'list'])).toBe('There are no users yet.\n');
 });
 
@@ -83,14 +83,14 @@ test('0032 marks the types whose entities may be unfit: those that came into for
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   await execute(database.url, dropTables);
-  await migrate(database.url, { upTo: '0031-path-of-statistics' });
+  await migrateDatabase(database.url, { upTo: '0031-path-of-statistics' });
   await execute(
     database.url,
     `insert into entity_type_revision (name, document, source, plan, applied_by) values
       ('order', '{}', 'command', '{"steps": []}', 'ada'), ('order', '{}', 'command', '{"allowUnfit": true}', 'ada'),
       ('line', '{}', 'command', '{"steps": []}', 'ada'), ('order', '{}', 'command', '{"isUndone": true}', 'ada')`,
   );
-  await migrate(database.url);
+  await migrateDatabase(database.url);
   // An earlier version that runs beside does not say it.
   await execute(
     database.url,

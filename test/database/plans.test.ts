@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import '../../src/app.ts';
 import { connectPool, type Connection } from '../../src/database/driver/pool.ts';
 import { preparedStatements } from '../../src/database/driver/statement-names.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { knownMigrations } from '../../src/database/migration-files.ts';
 import { analyzeGrownTables } from '../../src/database/statistics.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -154,7 +154,7 @@ test('migrations analyse filled tables and leave empty ones alone', async () => 
   onTestFinished(() => other.drop());
   await execute(other.url, `insert into user_account (name, display_name) select 'user' || n, 'User' from generate_series(1, 40) n`);
   await execute(other.url, undoLaterMigrations);
-  expect(await migrate(other.url)).toEqual((await knownMigrations()).filter((name) => name > '0011'));
+  expect(await migrateDatabase(other.url)).toEqual((await knownMigrations()).filter((name) => name > '0011'));
   const { db, close } = connectPool(other.url, 1, () => undefined);
   onTestFinished(close);
   const { rows } = await sql`

@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../src/config/settings.ts';
 import { readVersion } from '../../src/config/version.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { isOlder, knownMigrations } from '../../src/database/migration-files.ts';
 import { announceProcess, deleteEndedProcesses, listProcesses } from '../../src/database/processes.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
@@ -42,7 +42,7 @@ const contraction = { '9002-without': `-- runs beside: 0.2.0\nalter table role r
 describe('a schema of a later version', () => {
   test('is accepted, if it says that this version may run beside it: at the start, by commands, and by doctor', async () => {
     await connect();
-    expect(await migrate(url, { from: await laterMigrations(expansion) })).toEqual(['9001-later']);
+    expect(await migrateDatabase(url, { from: await laterMigrations(expansion) })).toEqual(['9001-later']);
     const prepared = await prepareDatabase(readConfig({ DATABASE_URL: url, ADMIN_PASSWORD: 'four loud lanterns drift south' }));
     await prepared.close();
     const admin = new AdminCommand(url);
@@ -59,7 +59,7 @@ describe('a schema of a later version', () => {
 
   test('is refused without a word about this version, and by a version that is older than it says', async () => {
     const client = await connect();
-    await migrate(url, { from: await laterMigrations({ ...expansion, ...contraction }) });
+    await migrateDatabase(url, { from: await laterMigrations({ ...expansion, ...contraction }) });
     const refused = 'the database has migrations of a later version (9001-later, 9002-without): use that version, or a later one';
     expect(await new AdminCommand(url).refusal(['user', 'list'])).toBe(refused);
     await expect(prepareDatabase(readConfig({ DATABASE_URL: url }))).rejects.toThrow(refused);
@@ -91,12 +91,12 @@ describe('a migration', () => {
         (gen_random_uuid(), '0.1.0', 'replica-3', 73, now() - interval '61 seconds')`,
     );
     const lines: string[] = [];
-    await expect(migrate(url, { from, olderProcessesMs: 0 })).rejects.toThrow(
+    await expect(migrateDatabase(url, { from, olderProcessesMs: 0 })).rejects.toThrow(
       /^9002-without changes what versions before 0\.2\.0 need, and these still run: replica-1 process 71 \(version 0\.1\.0\)\. Stop them/,
     );
     const { rows } = await client.query(`select from kysely_migration where name = '9002-without'`);
     expect(rows).toEqual([]);
-    const applied = migrate(url, {
+    const applied = migrateDatabase(url, {
       from,
       onWait: (line) => {
         lines.push(line);
@@ -110,7 +110,7 @@ describe('a migration', () => {
   test('that is forced does not wait for processes', async () => {
     const client = await connect();
     await client.query(`insert into process (id, version, host, pid) values (gen_random_uuid(), '0.1.0', 'replica-1', 71)`);
-    expect(await migrate(url, { from: await laterMigrations(contraction), force: true })).toEqual(['9002-without']);
+    expect(await migrateDatabase(url, { from: await laterMigrations(contraction), force: true })).toEqual(['9002-without']);
   });
 
   test('that does not get its lock lets the others go on, and is tried again', async () => {
@@ -118,7 +118,7 @@ describe('a migration', () => {
     await client.query('begin; lock table role in share mode');
     const text = expansion['9001-later'].replace('\n', `\nset local lock_timeout = '10ms';\n`);
     const lines: string[] = [];
-    const applied = await migrate(url, {
+    const applied = await migrateDatabase(url, {
       from: await laterMigrations({ '9001-later': text }),
       onWait: (line) => {
         lines.push(line);
@@ -132,7 +132,7 @@ describe('a migration', () => {
   test('that fails leaves the ones before it, and nothing of itself', async () => {
     const client = await connect();
     const broken = '-- runs beside: 0.1.0\nalter table role add column more text;\nselect 1 / 0;';
-    await expect(migrate(url, { from: await laterMigrations({ ...expansion, '9002-broken': broken }) })).rejects.toThrow(
+    await expect(migrateDatabase(url, { from: await laterMigrations({ ...expansion, '9002-broken': broken }) })).rejects.toThrow(
       'division by zero',
     );
     const { rows } = await client.query(
@@ -150,7 +150,7 @@ drop index concurrently if exists role_by_description;
 create index concurrently role_by_description on role (description);
 `;
     const from = await laterMigrations({ '9001-index': text });
-    const results = await Promise.all([1, 2, 3].map(() => migrate(url, { from })));
+    const results = await Promise.all([1, 2, 3].map(() => migrateDatabase(url, { from })));
     expect(results.flat()).toEqual(['9001-index']);
     const { rows } = await client.query(`select indisvalid from pg_index where indexrelid = 'role_by_description'::regclass`);
     expect(rows).toEqual([{ indisvalid: true }]);
@@ -158,7 +158,7 @@ create index concurrently role_by_description on role (description);
 
   test('without the first line that says beside which version it runs may run beside its own version only', async () => {
     const client = await connect();
-    await migrate(url, { from: await laterMigrations({ '9001-later': 'select 1;' }) });
+    await migrateDatabase(url, { from: await laterMigrations({ '9001-later': 'select 1;' }) });
     const { rows } = await client.query(`select runs_beside as version from migration_note where name = '9001-later'`);
     expect(rows).toEqual([{ version: readVersion() }]);
   });

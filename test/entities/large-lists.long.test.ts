@@ -6,7 +6,7 @@ import { companionRoad } from '../../src/entities/lists/companion-road.ts';
 import { fillCompanion } from '../../src/entities/fill.ts';
 import { pageQuery } from '../../src/entities/lists/list-statements.ts';
 import type { Part } from '../../src/entities/lists/road.ts';
-import { everything } from '../../src/filter/syntax.ts';
+import { everyEntity } from '../../src/filter/syntax.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { keysIn, list } from '../support/lists.ts';
 import { useService } from '../support/service.ts';
@@ -58,7 +58,7 @@ test('page 1 and page 10,000 by an index read as many buffers', { timeout: 900_0
   await fillCompanion(service().db, 'customer', companion, () => undefined);
   await gatherStatistics(service().db, companion);
   const sort = [{ field: ['credit'], type: 'decimal' as const, descending: false }];
-  const road = companionRoad({ permit: { name: 'customer', owner: null }, filter: everything, sort, companion }, companion);
+  const road = companionRoad({ permit: { name: 'customer', owner: null }, filter: everyEntity, sort, companion }, companion);
   const buffersOf = async (after: Part['after']) =>
     await service().store.readOnly(60_000, async (run) => {
       const found = await road?.find(run, { after, isBackwards: false, limit: 50 });

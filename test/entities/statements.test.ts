@@ -12,7 +12,7 @@ import {
   entityOf,
   estimateQuery,
   pageQuery,
-  selected,
+  selectRows,
   selectedRows,
   walkedRows,
   walkEndQuery,
@@ -155,7 +155,7 @@ describe('a statement of a list', () => {
   const sorted = { ...page, order: orderOf(sort, rest, entitySource), projection: { a: true as const } };
   const walk = { keyDescending: false, after: { values: [], key: '1' }, budget: 5_000 };
   const byKey = { ...page, order: orderOf([], rest, entitySource) };
-  const rows = selected(selection);
+  const rows = selectRows(selection);
 
   test.for([
     ['a page', pageQuery({ ...byKey, ...selectedRows(selection, walk.after) })],

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { TestService } from '../support/service.ts';
 import { SmallDisk, whyNoSmallDisk } from '../support/small-disk.ts';
@@ -31,7 +31,7 @@ describe.skipIf(reason)(`a full disk${reason ? ` (skipped: ${reason})` : ''}`, (
     opened.defer(() => disk.unmount());
     const embedded = await openEmbedded(dataDir, { settings: { fsync: 'off' } });
     opened.defer(() => embedded.stop());
-    await migrate(embedded.url);
+    await migrateDatabase(embedded.url);
     service = await TestService.start({}, { url: embedded.url, drop: async () => undefined });
     opened.defer(() => service.close());
     target = { disk, databaseUrl: embedded.url, port: Number(new URL(service.url).port), hasEnded: () => false };

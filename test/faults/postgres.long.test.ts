@@ -1,7 +1,7 @@
 /** `npm run test:faults -- postgres` runs all breakages for longer; `outage.test.ts` calls every operation. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { Proxy } from '../support/proxy.ts';
 import { TestService } from '../support/service.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   const dataDir = await newDataDir(afterAll);
   const embedded = await openEmbedded(dataDir, { settings: { fsync: 'off' }, tcp: true });
   const databaseUrl = embedded.url;
-  await migrate(databaseUrl);
+  await migrateDatabase(databaseUrl);
   const proxy = await Proxy.open(databaseUrl);
   const service = await TestService.start({}, { url: proxy.urlOf(databaseUrl), drop: async () => undefined });
   target = { dataDir, databaseUrl, proxy, port: Number(new URL(service.url).port), hasEnded: () => false };

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test, vi } from 'vitest';
 import { readHistories } from '../../src/database/archive/histories.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { DebianPostgres, whyNoDebianPostgres, whyNoPgBackRest } from '../support/debian-postgres.ts';
 import { projectDirectory, runAll, stepsOf } from '../support/document-runner.ts';
@@ -131,7 +131,7 @@ async function bringBack(postgres: DebianPostgres, { title, here, restored }: Wa
   const [tell = ''] = blocksOf(steps, 'sh').slice(2);
   await postgres.initialise('primary', here(blocksOf(title, 'ini')[0] ?? ''));
   await postgres.start('primary');
-  await migrate(postgres.url);
+  await migrateDatabase(postgres.url);
   const own = { url: postgres.url, drop: () => Promise.resolve() };
   const service = await TestService.start({}, own);
   const { id } = await service.createUser('ada');

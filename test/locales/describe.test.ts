@@ -3,14 +3,14 @@ import { Problem } from '../../src/errors.ts';
 import type { Expected } from '../../src/faults.ts';
 import type { ProblemCode } from '../../src/errors.ts';
 import { problemFacts } from '../../src/errors.ts';
-import { describe } from '../../src/locales/describe.ts';
+import { translateProblem } from '../../src/locales/describe.ts';
 import { locales } from '../../src/locales/negotiate.ts';
 
 const codes = Object.keys(problemFacts) as ProblemCode[];
 
 group.each(locales)('describe in %s', (locale) => {
   it.each(codes)('%s reads well without values, and its title does not vary', (code) => {
-    const bare = describe(locale, new Problem(code));
+    const bare = translateProblem(locale, new Problem(code));
     expect(bare.title).not.toBe('');
     expect(`${bare.title} ${bare.detail}`).not.toMatch(/[[\]{}]|undefined| {2}| \.|\( *\)|（ *）/);
     expect(bare).not.toHaveProperty('errors');
@@ -29,11 +29,11 @@ group.each(locales)('describe in %s', (locale) => {
     new Problem('not-acceptable', { values: { allowed: '12' } }),
     new Problem('unsupported-media-type', { values: { allowed: '12' } }),
   ])('$code includes its value and does not change its title', (problem) => {
-    const { title, detail } = describe(locale, problem);
+    const { title, detail } = translateProblem(locale, problem);
     expect(detail).toContain('12');
     expect(detail).not.toMatch(/[[\]{}]/);
-    expect(describe(locale, new Problem(problem.code)).detail).not.toContain('12');
-    expect(title).toBe(describe(locale, new Problem(problem.code)).title);
+    expect(translateProblem(locale, new Problem(problem.code)).detail).not.toContain('12');
+    expect(title).toBe(translateProblem(locale, new Problem(problem.code)).title);
   });
 });
 
@@ -48,23 +48,23 @@ it.each([
   ['es', 5, 'Inténtelo de nuevo dentro de 5 segundos.'],
   ['ja', 1, '1 秒後にもう一度お試しください。'],
 ] as const)('in %s a wait of %i has the right singular or plural', (locale, seconds, text) => {
-  const { detail } = describe(locale, new Problem('busy', { values: { seconds } }));
+  const { detail } = translateProblem(locale, new Problem('busy', { values: { seconds } }));
   expect(detail.replaceAll('\u00a0', ' ')).toContain(text);
 });
 
 it('the detail has the seconds of Retry-After, unless the problem has a value of its own', () => {
   const headers = { 'Retry-After': '7' };
-  expect(describe('en', new Problem('busy', { headers })).detail).toContain('in 7 seconds.');
-  expect(describe('en', new Problem('busy', { headers, values: { seconds: 9 } })).detail).toContain('in 9 seconds.');
-  expect(describe('en', new Problem('busy', { headers: { 'Retry-After': 'Fri, 31 Dec 1999 23:59:59 GMT' } })).detail).toContain(
+  expect(translateProblem('en', new Problem('busy', { headers })).detail).toContain('in 7 seconds.');
+  expect(translateProblem('en', new Problem('busy', { headers, values: { seconds: 9 } })).detail).toContain('in 9 seconds.');
+  expect(translateProblem('en', new Problem('busy', { headers: { 'Retry-After': 'Fri, 31 Dec 1999 23:59:59 GMT' } })).detail).toContain(
     'try again.',
   );
-  expect(describe('en', new Problem('not-found', { headers })).detail).not.toContain('7');
+  expect(translateProblem('en', new Problem('not-found', { headers })).detail).not.toContain('7');
 });
 
 it('what is expected is a phrase in the language, with the values of the fault', () => {
   const expectedIn = (locale: (typeof locales)[number], expected: Expected) =>
-    describe(locale, new Problem('validation-failed', { faults: [{ pointer: '/a', code: 'invalid-value', expected }] })).errors?.[0]
+    translateProblem(locale, new Problem('validation-failed', { faults: [{ pointer: '/a', code: 'invalid-value', expected }] })).errors?.[0]
       ?.expected;
   const date: Expected = { kind: 'format', values: { format: 'date', example: '2026-11-22' } };
   expect(locales.map((locale) => expectedIn(locale, date))).toEqual([
@@ -81,8 +81,8 @@ it('what is expected is a phrase in the language, with the values of the fault',
 
 it('a large limit has the thousands separators of the language', () => {
   const problem = new Problem('content-too-large', { values: { limit: 1048576 } });
-  expect(describe('en', problem).detail).toContain('1,048,576 bytes');
-  expect(describe('de', problem).detail).toContain('1.048.576 Byte');
+  expect(translateProblem('en', problem).detail).toContain('1,048,576 bytes');
+  expect(translateProblem('de', problem).detail).toContain('1.048.576 Byte');
 });
 
 it('each fault has its place and its text, in order, with its own values', () => {
@@ -95,23 +95,27 @@ it('each fault has its place and its text, in order, with its own values', () =>
       { pointer: '/age', code: 'required' },
     ],
   });
-  expect(describe('en', problem).errors).toEqual([
+  expect(translateProblem('en', problem).errors).toEqual([
     { pointer: '/name', code: 'too-long', detail: 'This is too long. Maximum length: 64.' },
     { pointer: '', code: 'invalid-type', detail: 'This value is of the wrong type. Expected: object.' },
     { parameter: 'roles', code: 'invalid-value', detail: 'This value is not accepted. Accepted: 1.' },
     { pointer: '/size', code: 'invalid-value', detail: 'This value is not accepted. Minimum: 1. Maximum: 9.' },
     { pointer: '/age', code: 'required', detail: 'This is required.' },
   ]);
-  expect(describe('de', problem).errors?.[4]).toEqual({ pointer: '/age', code: 'required', detail: 'Diese Angabe ist erforderlich.' });
+  expect(translateProblem('de', problem).errors?.[4]).toEqual({
+    pointer: '/age',
+    code: 'required',
+    detail: 'Diese Angabe ist erforderlich.',
+  });
 });
 
 it('a value is never interpreted as a pattern or a placeholder', () => {
   const allowed = "$& $1 {limit} [x] $'";
-  const { detail } = describe('en', new Problem('method-not-allowed', { values: { allowed } }));
+  const { detail } = translateProblem('en', new Problem('method-not-allowed', { values: { allowed } }));
   expect(detail).toContain(allowed);
 });
 
 it('nothing of the cause is sent to the caller', () => {
   const problem = new Problem('internal-error', { cause: new Error('select secret from user_account') });
-  expect(JSON.stringify(describe('en', problem))).not.toContain('secret');
+  expect(JSON.stringify(translateProblem('en', problem))).not.toContain('secret');
 });

@@ -6,7 +6,7 @@ import { create } from 'tar';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readBase } from '../../src/database/archive/base-files.ts';
 import { receiveBase } from '../../src/database/archive/base-copy.ts';
-import { expire, readHistories } from '../../src/database/archive/histories.ts';
+import { expireHistories, readHistories } from '../../src/database/archive/histories.ts';
 import { writeReach } from '../../src/database/archive/reach.ts';
 import { ReplicationConnection } from '../../src/database/archive/replication-connection.ts';
 import { planRestore } from '../../src/database/archive/restore-plan.ts';
@@ -317,11 +317,11 @@ test('what no moment of the last days needs is deleted, and nothing else', async
   await mkdir(other);
   const start = async () => 0n;
   for (const name of ['base', 'reach']) await writeFile(join(path, `${name}.unfinished`), '');
-  expect(await expire(directory, path, new Date('2020-01-01T18:00:00Z'), start)).toEqual([]);
-  expect(await expire(directory, path, new Date(), start), 'the damaged one ends when the next one begins').toEqual(
+  expect(await expireHistories(directory, path, new Date('2020-01-01T18:00:00Z'), start)).toEqual([]);
+  expect(await expireHistories(directory, path, new Date(), start), 'the damaged one ends when the next one begins').toEqual(
     [old, damaged].map((name) => join(directory, name)),
   );
-  expect(await expire(directory, path, new Date('2099-02-01T00:00:00Z'), start)).toEqual([bases[0]?.path]);
+  expect(await expireHistories(directory, path, new Date('2099-02-01T00:00:00Z'), start)).toEqual([bases[0]?.path]);
   expect((await readdir(directory)).toSorted()).toEqual([basename(path), young, foreign, 'notes'].toSorted());
   expect(
     (await readdir(path)).filter((name) => name.endsWith('.unfinished')),

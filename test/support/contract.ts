@@ -5,7 +5,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { operationsOf, readContract, resolve, type Operation, type ResponseObject } from '../../src/contract/contract.ts';
+import { operationsOf, readContract, resolveReference, type Operation, type ResponseObject } from '../../src/contract/contract.ts';
 import { createAjv } from '../../src/contract/ajv.ts';
 
 /** The directory where `coverage-reporter.ts` reads the recorded pairs; empty outside the suite. */
@@ -47,7 +47,7 @@ export function violations(operationId: string, answer: SeenAnswer): string[] {
 
 function headerViolations(declared: ResponseObject, { headers }: SeenAnswer): string[] {
   return Object.entries(declared.headers ?? {}).flatMap(([name, reference]) => {
-    const { required, schema } = resolve(document, reference);
+    const { required, schema } = resolveReference(document, reference);
     const value = headers[name.toLowerCase()];
     if (value === undefined) return required ? [`header ${name} is missing`] : [];
     if (typeof schema['pattern'] === 'string' && !new RegExp(schema['pattern']).test(String(value)))

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { startPgBouncer, whyNoPgBouncer, type PgBouncer } from './pgbouncer.ts';
 import { execute, withDatabase } from './sql.ts';
 import { reapAfter } from './server-reaper.ts';
@@ -30,7 +30,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const templateName = `entity_service_template_${randomBytes(6).toString('hex')}`;
   try {
     await execute(server.url, `create database ${templateName}`);
-    await migrate(withDatabase(server.url, templateName));
+    await migrateDatabase(withDatabase(server.url, templateName));
   } catch (error) {
     await server.stop();
     throw error;

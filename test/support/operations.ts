@@ -2,7 +2,7 @@
  * The operations of openapi.yaml for contract tests, each with a request that would be accepted, made from the document's own examples. A
  * new operation is tested without further code. This file does not depend on what an operation does.
  */
-import { operationsOf, readContract, resolve, type Operation } from '../../src/contract/contract.ts';
+import { operationsOf, readContract, resolveReference, type Operation } from '../../src/contract/contract.ts';
 import type { Call } from './service.ts';
 
 export const { text: contractText, document } = readContract();
@@ -67,7 +67,7 @@ export function exampleBody(
   const type = wanted ?? Object.keys(content)[0] ?? '';
   const { schema = {}, examples } = content[type] ?? {};
   const [example] = Object.values(examples ?? {});
-  const value = example && resolve(document, example).value;
+  const value = example && resolveReference(document, example).value;
   if (typeof value === 'string') return { type, schema, value: {}, text: value };
   if (typeof value !== 'object' || value === null) throw new Error(`openapi.yaml: give the request body of ${operationId} an example`);
   return { type, schema, value, text: encodeBody(type, value) };

@@ -3,7 +3,7 @@
  * is ignored silently.
  */
 import * as fc from 'fast-check';
-import { resolve, type Operation, type ParameterObject, type ComponentReference } from '../../src/contract/contract.ts';
+import { resolveReference, type Operation, type ParameterObject, type ComponentReference } from '../../src/contract/contract.ts';
 import { isInt64 } from '../../src/http/int64.ts';
 import { objectText } from './exact-json.ts';
 import { document } from './operations.ts';
@@ -33,7 +33,7 @@ const keywords = `type enum format pattern minLength maxLength minimum maximum m
 
 /** The schema itself. Throws when it has an unsupported keyword. */
 export function readSchema(reference: object): Schema {
-  const schema = resolve<Schema>(document, reference);
+  const schema = resolveReference<Schema>(document, reference);
   const unread = Object.keys(schema).filter((keyword) => !keywords.includes(keyword) && !annotations.includes(keyword));
   if (unread.length > 0) throw new Error(`test/support/schema-values.ts and violations.ts do not support ${unread.join(', ')}`);
   return schema;

@@ -13,7 +13,7 @@ import { inDirectory, serverAccount, type SystemAccount } from '../../src/databa
 import { findBinaries } from '../../src/database/embedded/binaries.ts';
 import { freePort } from '../../src/database/embedded/launch.ts';
 import { runToEnd } from '../../src/database/embedded/run.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { reapAfter } from './server-reaper.ts';
 import { execute } from './sql.ts';
 
@@ -58,7 +58,7 @@ export async function startPair(): Promise<Pair> {
   const primary = await newServer(programs.postgres, one, account);
   await primary.start();
   await execute(primary.url.replace(/\w+$/, 'postgres'), `create database ${role}`);
-  await migrate(primary.url);
+  await migrateDatabase(primary.url);
   await makeDirectory(other, account);
   await copy(primary.url, clusterIn(one), clusterIn(other), account);
   const standby = await newServer(programs.postgres, other, account);

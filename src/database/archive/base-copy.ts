@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import { syncDirectory, unfinished, writeSynced } from '../embedded/synced.ts';
+import { syncDirectory, unfinishedSuffix, writeSynced } from '../embedded/synced.ts';
 import { baseArchive, baseManifest, timeName, type Base } from './histories.ts';
 import { parseManifest, type Manifest } from './manifest.ts';
 import type { ReplicationConnection } from './replication-connection.ts';
@@ -21,7 +21,7 @@ export interface ReceivedBase {
 
 /** Receives a copy into `history`, in place of one that was not completed. `signal` cancels it. */
 export async function receiveBase(connection: ReplicationConnection, history: string, signal: AbortSignal): Promise<ReceivedBase> {
-  const directory = join(history, `base${unfinished}`);
+  const directory = join(history, `base${unfinishedSuffix}`);
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { mode: 0o700 });
   const manifest: Buffer[] = [];

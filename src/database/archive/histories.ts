@@ -11,7 +11,7 @@
  */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unfinished } from '../embedded/synced.ts';
+import { unfinishedSuffix } from '../embedded/synced.ts';
 import { TransferRefused } from '../transfer/load.ts';
 import { reachName, readReach, type Reach } from './reach.ts';
 import { parseSegmentName, segmentBytes } from './segments.ts';
@@ -130,7 +130,7 @@ export async function archiveReach(directory: string): Promise<Date | undefined>
  * Deletes what no moment after `cutoff` needs: histories of the same cluster as `current` that end before it, and the bases of `current` which a newer
  * one replaces that was complete by then, with the log in front of it. `startOf` gives the position at which the log of a base begins.
  */
-export async function expire(
+export async function expireHistories(
   directory: string,
   current: string,
   cutoff: Date,
@@ -139,13 +139,14 @@ export async function expire(
   const deleted: string[] = [];
   const remove = async (path: string) => {
     // Without its name a part of it is not taken for the whole.
-    await rename(path, `${path}${unfinished}`);
-    await rm(`${path}${unfinished}`, { recursive: true, force: true });
+    await rename(path, `${path}${unfinishedSuffix}`);
+    await rm(`${path}${unfinishedSuffix}`, { recursive: true, force: true });
     deleted.push(path);
   };
   // What a process that was killed has left behind. The file `reach` is being replaced meanwhile.
   for (const name of await readdir(current))
-    if (name.endsWith(unfinished) && name !== `${reachName}${unfinished}`) await rm(join(current, name), { recursive: true, force: true });
+    if (name.endsWith(unfinishedSuffix) && name !== `${reachName}${unfinishedSuffix}`)
+      await rm(join(current, name), { recursive: true, force: true });
   const histories = await readHistories(directory);
   const systemId = histories.find(({ path }) => path === current)?.systemId;
   const ofCluster = histories.filter((history) => history.systemId === systemId);

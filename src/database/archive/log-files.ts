@@ -9,7 +9,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createGzip } from 'node:zlib';
-import { syncDirectory, unfinished } from '../embedded/synced.ts';
+import { syncDirectory, unfinishedSuffix } from '../embedded/synced.ts';
 import { logOf, type Segment } from './histories.ts';
 import type { LogEnd } from './reach.ts';
 import { checksumOf, readSegment, readWholeSegment } from './segment-files.ts';
@@ -123,9 +123,9 @@ export class LogFiles {
   async #compress(name: string): Promise<void> {
     const [partial, whole] = [join(this.#directory, `${name}.partial`), join(this.#directory, `${name}.gz`)];
     const content = readSegment({ path: partial, name, ...parseSegmentName(name), isWhole: false }, true);
-    const target = createWriteStream(`${whole}${unfinished}`, { mode: 0o600, flush: true });
+    const target = createWriteStream(`${whole}${unfinishedSuffix}`, { mode: 0o600, flush: true });
     await pipeline(content, createGzip({ level: constants.Z_BEST_SPEED }), target);
-    await rename(`${whole}${unfinished}`, whole);
+    await rename(`${whole}${unfinishedSuffix}`, whole);
     await rm(partial);
     await syncDirectory(this.#directory);
   }

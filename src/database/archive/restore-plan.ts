@@ -42,7 +42,7 @@ function rangeOf(history: History, next: History | undefined): MomentRange | und
 export async function planRestore(directory: string, until: Date | undefined): Promise<Plan> {
   const usable = (await readUsable(directory)).filter(({ range }) => !until || (range.from <= until && until <= range.to));
   const chosen = usable.toSorted((one, other) => one.range.to.getTime() - other.range.to.getTime()).at(-1);
-  if (!chosen) throw await refusal(directory, until);
+  if (!chosen) throw await restoreRefusal(directory, until);
   const { history, range } = chosen;
   if (!until && history.damage)
     throw new TransferRefused(
@@ -50,7 +50,7 @@ export async function planRestore(directory: string, until: Date | undefined): P
     );
   const takenAt = until ?? range.to;
   const base = history.bases.findLast(({ at }) => at <= takenAt);
-  if (!base) throw await refusal(directory, until);
+  if (!base) throw await restoreRefusal(directory, until);
   const manifest = await readManifest(base);
   // A base has its name some time after the end of its copy, and the moment may lie in between. The next base but one is later in any case.
   const [, later] = history.bases.filter(({ at }) => at > takenAt);
@@ -74,7 +74,7 @@ export async function readUsable(directory: string): Promise<{ history: History;
 }
 
 /** Why there is nothing to restore, or not this moment. */
-export async function refusal(directory: string, until: Date | undefined): Promise<TransferRefused> {
+export async function restoreRefusal(directory: string, until: Date | undefined): Promise<TransferRefused> {
   const ranges = (await readUsable(directory)).map(
     ({ history: { damage }, range: { from, to } }) =>
       `${from.toISOString()} to ${damage ? 'a moment that is not known' : to.toISOString()}`,

@@ -4,7 +4,7 @@ import { TransferRefused } from '../transfer/load.ts';
 import { nowhere, readBase } from './base-files.ts';
 import { logOf, readHistories, type History, type Segment } from './histories.ts';
 import type { LogEnd } from './reach.ts';
-import { readUsable, refusal, segmentsFor, type MomentRange } from './restore-plan.ts';
+import { readUsable, restoreRefusal, segmentsFor, type MomentRange } from './restore-plan.ts';
 import { readSegment } from './segment-files.ts';
 import { formatLsn, segmentBytes } from './segments.ts';
 
@@ -18,7 +18,7 @@ export async function verifyArchive(directory: string, signal: AbortSignal): Pro
   const usable = await readUsable(directory);
   // Also of one that has no base yet.
   const failures = (await readHistories(directory)).flatMap(({ damage }) => damage ?? []);
-  if (usable.length === 0 && failures.length === 0) throw await refusal(directory, undefined);
+  if (usable.length === 0 && failures.length === 0) throw await restoreRefusal(directory, undefined);
   for (const { history } of usable)
     await verifyHistory(history, signal).catch((error: unknown) => {
       if (!(error instanceof TransferRefused)) throw error;

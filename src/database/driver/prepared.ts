@@ -12,7 +12,7 @@ import {
   type CompiledQuery,
   type RawBuilder,
 } from 'kysely';
-import { spanning, type SpanDescription } from '../../telemetry/spans.ts';
+import { withSpan, type SpanDescription } from '../../telemetry/spans.ts';
 import type { Rows, Statement } from './timeout-client.ts';
 import { nameOf, nameOfRepeated, nameOfVariant, registerName } from './statement-names.ts';
 import { statementWork, unnamedWork } from './statement-work.ts';
@@ -71,7 +71,7 @@ export function prepare<V extends object, R>(
   if (variant === undefined) registerName(name, text);
   const nameOnConnection = variant === undefined ? nameOf(text) : nameOfVariant(name, variant);
   const run = async (to: Executor, values: V) => {
-    const { rows } = await spanning(work, () => to.send({ name: nameOnConnection, text, values: bind(values) }));
+    const { rows } = await withSpan(work, () => to.send({ name: nameOnConnection, text, values: bind(values) }));
     return rows as R[];
   };
   return Object.assign(run, { work, query: (values: V) => ({ ...compiled, parameters: bind(values) }) });
@@ -88,7 +88,7 @@ export async function runRepeated<R>(to: Executor, { sql: text, parameters }: Co
 }
 
 async function runText<R>(to: Executor, name: string | undefined, text: string, parameters: readonly unknown[]): Promise<R[]> {
-  const { rows } = await spanning(
+  const { rows } = await withSpan(
     () => unnamedWork(text),
     () => to.send({ name, text, values: [...parameters] }),
   );

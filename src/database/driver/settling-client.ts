@@ -17,7 +17,7 @@ export function isSubmittable(query: unknown): query is Submittable {
 }
 
 /** A promise, and the callback that settles it. */
-export function settled<R>(): { promise: Promise<R>; callback: Callback<R> } {
+export function settledCallback<R>(): { promise: Promise<R>; callback: Callback<R> } {
   const { promise, resolve, reject } = Promise.withResolvers<R>();
   const callback: Callback<R> = (error, result) => {
     if (error) reject(error);
@@ -30,7 +30,7 @@ export class SettlingClient extends VerifiedClient {
   // TypeScript cannot repeat the overloads of node-postgres. A submittable is returned, as node-postgres does.
   override query(...args: unknown[]): never {
     const isSettled = typeof args.at(-1) === 'function' || isSubmittable(args[0]);
-    const { promise, callback } = isSettled ? {} : settled();
+    const { promise, callback } = isSettled ? {} : settledCallback();
     const returned = (super.query as (...args: unknown[]) => unknown).apply(this, callback ? [...args, callback] : args);
     return (promise ?? returned) as never;
   }

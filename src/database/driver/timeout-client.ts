@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import { DatabaseError, Query, type ClientConfig } from 'pg';
 import { ServerUnresponsiveError } from '../failure.ts';
-import { isSubmittable, settled, SettlingClient, type Callback } from './settling-client.ts';
+import { isSubmittable, settledCallback, SettlingClient, type Callback } from './settling-client.ts';
 
 /** A statement with its values, and the name under which it is prepared, if any. */
 export interface Statement {
@@ -72,7 +72,7 @@ export class TimeoutClient extends SettlingClient {
 
   /** Sends a statement. Cheaper than `query`, which copies its arguments. */
   send(statement: Statement): Rows {
-    const { promise, callback } = settled<{ rows: unknown[] }>();
+    const { promise, callback } = settledCallback<{ rows: unknown[] }>();
     super.query(new PreparedQuery(statement, this.#begin(callback)));
     return promise;
   }
@@ -81,7 +81,9 @@ export class TimeoutClient extends SettlingClient {
   override query(...args: unknown[]): never {
     if (isSubmittable(args[0])) return this.#submit(args);
     const isCallback = typeof args.at(-1) === 'function';
-    const { promise, callback } = isCallback ? { promise: undefined, callback: args.pop() as Callback<unknown> } : settled<unknown>();
+    const { promise, callback } = isCallback
+      ? { promise: undefined, callback: args.pop() as Callback<unknown> }
+      : settledCallback<unknown>();
     (super.query as (...args: unknown[]) => void).apply(this, [...args, this.#begin(callback)]);
     return promise as never;
   }

@@ -1,6 +1,6 @@
 /** The pool of connections, each of which bounds the time of its statements (rule 88). */
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
-import { spanning } from '../../telemetry/spans.ts';
+import { withSpan } from '../../telemetry/spans.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import type { Executor } from './prepared.ts';
 import { nameOf } from './statement-names.ts';
@@ -64,7 +64,7 @@ class NamingClient extends TimeoutClient {
     }
     const send = () => (super.query as (...args: unknown[]) => Promise<unknown>).apply(this, args);
     const isSpan = typeof text === 'string' && typeof args.at(-1) !== 'function';
-    return (isSpan ? spanning(() => unnamedWork(text), send) : send()) as never;
+    return (isSpan ? withSpan(() => unnamedWork(text), send) : send()) as never;
   }
 
   // Likewise.

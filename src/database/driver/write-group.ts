@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RawBuilder } from 'kysely';
 import { DatabaseError } from 'pg';
-import { spanning } from '../../telemetry/spans.ts';
+import { withSpan } from '../../telemetry/spans.ts';
 import { outageProblem } from '../failure.ts';
 import { builder, prepare, type Executor, type PreparedStatement } from './prepared.ts';
 
@@ -102,7 +102,7 @@ export class WriteGroup<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
     this.#waiting.push({ row, since: this.#now(), resolve, reject });
     this.#schedule();
-    return spanning(this.#statement.work, () => promise);
+    return withSpan(this.#statement.work, () => promise);
   }
 
   /** The same at once and in a statement of its own, for a row that others should not wait for. */

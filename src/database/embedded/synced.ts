@@ -3,7 +3,7 @@ import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** The end of the name of what is not complete. */
-export const unfinished = '.unfinished';
+export const unfinishedSuffix = '.unfinished';
 
 /** Writes a new file of mode 0600. Throws when there is one already. */
 export async function writeSynced(path: string, text: string): Promise<void> {
@@ -15,11 +15,11 @@ export async function writeSynced(path: string, text: string): Promise<void> {
 /** Writes a file of mode 0600 in the place of another one: a reader gets either text, also after a crash of the machine. One writer at a time. */
 export async function replaceSynced(path: string, text: string): Promise<void> {
   {
-    await using file = await open(`${path}${unfinished}`, 'w', 0o600);
+    await using file = await open(`${path}${unfinishedSuffix}`, 'w', 0o600);
     await file.writeFile(text);
     await file.sync();
   }
-  await rename(`${path}${unfinished}`, path);
+  await rename(`${path}${unfinishedSuffix}`, path);
   await syncDirectory(dirname(path));
 }
 

@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Contents, DataSource, TableContents } from './contents.ts';
-import { counted, TransferRefused, type LoadOptions } from './load.ts';
+import { countLines, TransferRefused, type LoadOptions } from './load.ts';
 import { CancelledError } from './snapshot.ts';
 
 const format = 'entity-service backup';
@@ -49,7 +49,7 @@ export async function writeBackup(
       return chunk;
     };
     yield hashed(Buffer.from(`${JSON.stringify(header)}\n`));
-    for (const table of header.tables) for await (const chunk of counted(table, onRows)(source.read(table))) yield hashed(chunk);
+    for (const table of header.tables) for await (const chunk of countLines(table, onRows)(source.read(table))) yield hashed(chunk);
     yield Buffer.from(`${trailerStart}${hash.digest('hex')}\n`);
   }
   try {

@@ -90,11 +90,11 @@ function assertSameSchema({ migrations }: Contents, present: readonly string[]):
 async function loadTable(client: VerifiedClient, source: DataSource, table: TableContents, onRows: LoadOptions['onRows']): Promise<void> {
   const list = table.columns.map((column) => client.escapeIdentifier(column)).join(', ');
   const rows = client.query(copyFrom(`copy ${client.escapeIdentifier(table.name)} (${list}) from stdin`));
-  await pipeline(source.read(table), counted(table, onRows), rows);
+  await pipeline(source.read(table), countLines(table, onRows), rows);
 }
 
 /** Passes the lines on, and reports their number. */
-export function counted(table: TableContents, onRows: LoadOptions['onRows']): (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer> {
+export function countLines(table: TableContents, onRows: LoadOptions['onRows']): (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer> {
   return async function* count(chunks) {
     for await (const chunk of chunks) {
       let rows = 0;

@@ -80,7 +80,7 @@ export const isAt = (value: ValueOf<ClaimPlace>): RawBuilder<boolean> =>
   sql<boolean>`user_name = ${value('userName')} and entity = ${value('entity')} and operation = ${value('operation')} and key = ${value('key')}`;
 
 /** SQL: locks the claim until the end of the transaction; false if another transaction has the lock. */
-export const locks = (value: ValueOf<ClaimPlace>): RawBuilder<boolean> => {
+export const locksClaim = (value: ValueOf<ClaimPlace>): RawBuilder<boolean> => {
   const parts = ['userName', 'entity', 'operation', 'key'] as const;
   const place = sql.join(parts.map((part) => sql`${value(part)}::text`));
   return sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(jsonb_build_array(${place})::text, 0))`;
@@ -129,7 +129,7 @@ interface LockedClaim {
 /** What is stored under the key of another write, and whether the lock was had. */
 const lockAndFind = prepare<Claim, LockedClaim>('idempotency.lock', (value) =>
   builder
-    .selectFrom(sql<{ isLocked: boolean }>`(select ${locks(value)} as "isLocked")`.as('lock'))
+    .selectFrom(sql<{ isLocked: boolean }>`(select ${locksClaim(value)} as "isLocked")`.as('lock'))
     .leftJoin(
       found(value)
         .select(sql<Effect[]>`results`.as('results'))

@@ -1,6 +1,6 @@
 /** Aggregations: numbers over the entities of a name, in groups. */
 import type { components } from '../../../generated/api.ts';
-import { readable, type Companion } from '../../companion/layout.ts';
+import { readableCompanion, type Companion } from '../../companion/layout.ts';
 import { columnOf } from '../../companion/source.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { exceededStatementTime, refusedValue } from '../../database/failure.ts';
@@ -29,7 +29,7 @@ export async function aggregateEntities(
   request: AggregateRequest,
   stored: Companion | null | undefined,
 ): Promise<JsonText<AggregatedBody>> {
-  const companion = (stored && readable(stored)) ?? undefined;
+  const companion = (stored && readableCompanion(stored)) ?? undefined;
   assertIndexed(request, companion);
   try {
     const groups = await reads.readOnly(aggregateLimits.timeMs, async (run) => {

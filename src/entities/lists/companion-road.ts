@@ -5,7 +5,7 @@
 import type { Companion } from '../../companion/layout.ts';
 import type { Run, Scans } from '../../database/read-transaction.ts';
 import { columnsUsed, companionSource } from '../../companion/source.ts';
-import { reversed } from '../../filter/order.ts';
+import { reverseOrder } from '../../filter/order.ts';
 import {
   candidatesOf,
   columnOrderOf,
@@ -113,7 +113,7 @@ class CompanionRoad implements Road {
       ranges,
       filter: splitFilter(filter, companion),
       after,
-      order: isBackwards ? reversed(this.order) : this.order,
+      order: isBackwards ? reverseOrder(this.order) : this.order,
       columnOrder: this.#columnOrder && isBackwards ? reversedColumns(this.#columnOrder) : this.#columnOrder,
       columns: columnsUsed(companion, filter, sort),
     };

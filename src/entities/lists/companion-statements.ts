@@ -11,10 +11,10 @@ import { filterCondition } from '../../filter/compile.ts';
 import { isAfter, type Order, type RowPosition } from '../../filter/order.ts';
 import { candidateCount, candidateRows, inOrder, walkRows } from '../../companion/range-sql.ts';
 import type { ColumnOrder, Range, Walk } from '../../companion/roads.ts';
-import { all, conjuncts, everything, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
+import { all, conjuncts, everyEntity, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import { entitySource } from '../../filter/source.ts';
 import type { PermitValues } from '../../rights/row-predicate.ts';
-import { entityOf, selected, selectedBeside, type SelectedRows, type PageRows, type WalkEnd } from './list-statements.ts';
+import { entityOf, selectRows, selectedBeside, type SelectedRows, type PageRows, type WalkEnd } from './list-statements.ts';
 
 /** The conditions of a filter that columns alone decide, and the others. */
 export interface SplitFilter {
@@ -134,5 +134,5 @@ export function aggregatedRows(
   const wanted = isOwn ? ownFilter(filter, owner) : filter;
   const isOfUse = companion && (needsColumns || testsOf(wanted).some((test) => test.kind === 'search' || isOfColumn(companion, test)));
   if (isOfUse) return selectedByColumns(companion, permit, wanted);
-  return selected({ permit, source: entitySource, table: sql`entity`, keys: everything, rest: filter });
+  return selectRows({ permit, source: entitySource, table: sql`entity`, keys: everyEntity, rest: filter });
 }

@@ -4,7 +4,7 @@ import { isKey } from '../../filter/fields.ts';
 import { searchedSource } from '../../companion/source.ts';
 import { entitySource } from '../../filter/source.ts';
 import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
-import { candidatesQuery, hasKeyList, selected, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
+import { candidatesQuery, hasKeyList, selectRows, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
 import { trashedEntities } from '../removal/trash.ts';
 import { areFew, budgetOf, listLimits, orderFor, type Road, type RoadQuery } from './road.ts';
 
@@ -20,7 +20,7 @@ export function entityRoad(wanted: RoadQuery): Road {
   return {
     order,
     isCheap: isByKey && !looksAtMore,
-    selected: selected(selection),
+    selected: selectRows(selection),
     async find(run, { after, isBackwards }) {
       if (isByKey && looksAtMore) {
         const walk = { keyDescending: order.keyDescending !== isBackwards, after, budget: budgetOf(selection.rest) };

@@ -4,7 +4,7 @@ import { Problem } from '../../errors.ts';
 import { maximumFaults, type Fault, type FaultPlace } from '../../faults.ts';
 import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../../filter/parse.ts';
 import { parseSort, type NameFault, type SortTerm } from '../../filter/sort.ts';
-import { everything, type Filter } from '../../filter/syntax.ts';
+import { everyEntity, type Filter } from '../../filter/syntax.ts';
 import { readJson } from '../../http/json.ts';
 import type { Include, ReadIncludes } from './include.ts';
 import type { MatchTargets, ReadScope } from './match.ts';
@@ -116,14 +116,14 @@ async function readRequest(
   if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection) || 'faults' in includes) {
     const faults = [
       ...('faults' in filter ? filter.faults.map((fault) => Object.assign(fault, carrier.place('filter', fault.pointer))) : []),
-      ...placed(sort, 'sort', carrier),
-      ...placed(projection, 'fields', carrier),
-      ...placed(includes, 'include', carrier),
+      ...placeFaults(sort, 'sort', carrier),
+      ...placeFaults(projection, 'fields', carrier),
+      ...placeFaults(includes, 'include', carrier),
     ];
     throw new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) });
   }
   return {
-    filter: filter.filter ?? everything,
+    filter: filter.filter ?? everyEntity,
     targets,
     search: raw.search,
     sort: sort.sort,
@@ -139,7 +139,7 @@ async function readRequest(
 }
 
 /** The faults of the names in a member of the query; none if these could be read. */
-export function placed(
+export function placeFaults(
   read: { faults: readonly NameFault[] } | object | undefined,
   member: RequestMember,
   { place }: ParameterCarrier,

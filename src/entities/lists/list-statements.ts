@@ -8,7 +8,7 @@ import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
 import { isAfter, keyIsAfter, type Order, type RowPosition } from '../../filter/order.ts';
 import { entitySource, type Source } from '../../filter/source.ts';
-import { pinned } from '../../companion/source.ts';
+import { pinnedValue } from '../../companion/source.ts';
 import { conjuncts, type Filter } from '../../filter/syntax.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import type { Include } from './include.ts';
@@ -99,7 +99,7 @@ const covered = (permit: PermitValues, name: RawBuilder<unknown> = sql`${permit.
 export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');
 
 /** SQL: the name in a condition. Pinned, so that PostgreSQL reads the rows in the order of their keys (decision 133), unless there is a list of keys. */
-const nameOf = (name: string, keys: Filter) => (hasKeyList(keys) ? sql`${name}` : pinned({ type: 'string' }, name));
+const nameOf = (name: string, keys: Filter) => (hasKeyList(keys) ? sql`${name}` : pinnedValue({ type: 'string' }, name));
 
 /** All rows of the selection, of which a page takes those after its position. */
 export function selectedRows(selection: Selection, after: RowPosition | undefined): PageRows {
@@ -173,7 +173,7 @@ export interface SelectedRows {
   where: RawBuilder<unknown>;
 }
 
-export function selected(selection: Selection): SelectedRows {
+export function selectRows(selection: Selection): SelectedRows {
   return { from: selection.table, where: conditionsOf(selection) };
 }
 

@@ -3,7 +3,7 @@
  * in another order needs few candidates; and PostgreSQL ends what takes longer anyway (decision 111).
  */
 import type { components } from '../../../generated/api.ts';
-import { readable, type Companion } from '../../companion/layout.ts';
+import { readableCompanion, type Companion } from '../../companion/layout.ts';
 import { indexedMember } from '../../companion/rules.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
@@ -13,7 +13,7 @@ import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';
 import type { Fault } from '../../faults.ts';
 import { isOfEnvelope } from '../../filter/fields.ts';
-import { reversed, type RowPosition } from '../../filter/order.ts';
+import { reverseOrder, type RowPosition } from '../../filter/order.ts';
 import { all, type Filter } from '../../filter/syntax.ts';
 import { looksLikeName } from '../../http/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
@@ -66,7 +66,7 @@ export async function listEntities(
   // What is in the trash has no row there.
   const table = request.isTrash ? undefined : companion;
   assertSearchable(request, table);
-  const listOf = (filter: Filter) => new List(cursors, permit, { ...request, filter }, (table && readable(table)) ?? undefined);
+  const listOf = (filter: Filter) => new List(cursors, permit, { ...request, filter }, (table && readableCompanion(table)) ?? undefined);
   const page = await readPage(reads, request, listOf);
   const isWhole = page.next === undefined && page.prev === undefined;
   return at(page, isWhole ? undefined : await reads.position());
@@ -96,7 +96,7 @@ function at({ next, prev, textWith }: FoundPage, position: LogPosition | undefin
 
 /** Throws 422 for a search of a type without texts to search, or whose index of texts is being built. */
 function assertSearchable({ search, carrier }: ListRequest, companion: Companion | null | undefined): void {
-  if (search === undefined || (companion && readable(companion)?.search)) return;
+  if (search === undefined || (companion && readableCompanion(companion)?.search)) return;
   const place = carrier.place('search');
   if (companion?.search) throw tooExpensive({ ...place, code: 'needs-index' });
   throw new Problem('validation-failed', { faults: [{ ...place, code: 'not-filterable' }] });
@@ -144,7 +144,7 @@ class List {
     const { limit, projection, includes, isTrash } = this.#request;
     const backwards = from?.direction === 'prev';
     const way = await this.#within('sort', () => this.#find(run, { after: from, isBackwards: backwards, limit }));
-    const order = backwards ? reversed(way.order) : way.order;
+    const order = backwards ? reverseOrder(way.order) : way.order;
     const query = pageQuery({ ...way, order, limit, bytes: maximumBytes, projection, includes, isTrash });
     const found = await this.#within('filter', () => run(query, way.scans));
     const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);

@@ -3,7 +3,7 @@
  * found first, so that an index of the reference can serve their keys; with many, each entity of the list is looked up (decision 182).
  */
 import type { Principal } from '../../authn/principal.ts';
-import { readable } from '../../companion/layout.ts';
+import { readableCompanion } from '../../companion/layout.ts';
 import { rulesOf } from '../../companion/rules.ts';
 import type { Run } from '../../database/read-transaction.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
@@ -134,7 +134,7 @@ async function followed(run: Run, { field, to, of }: Extract<Test, { kind: 'matc
   if (!target?.permit) return nothing;
   const permit = permitValues(target.permit);
   const filter = await followMatches(run, of, targets);
-  const companion = (target.type?.companion && readable(target.type.companion)) ?? undefined;
+  const companion = (target.type?.companion && readableCompanion(target.type.companion)) ?? undefined;
   const keys = await keysOf(run, { permit, filter, sort: [], companion });
   if (keys) return keys.length === 0 ? nothing : { kind: 'in', field, type: 'int64', values: keys };
   return { kind: 'lookup', field, type: 'int64', holds: (key) => isMatchedKey(permit, filter, key), tests: 2 + testsOf(filter).length };

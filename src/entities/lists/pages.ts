@@ -1,5 +1,5 @@
 /** Reads all entities that a filter finds, by key. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
-import { readable, type Companion } from '../../companion/layout.ts';
+import { readableCompanion, type Companion } from '../../companion/layout.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
 import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { Reads } from '../../database/standby/readers.ts';
@@ -47,7 +47,12 @@ export async function readPart(
   after: RowPosition | undefined,
 ): Promise<EntityPart> {
   const roadFor = (found: Filter) =>
-    entityRoad({ permit: permitValues(permit), filter: found, sort: [], companion: (companion && readable(companion)) ?? undefined });
+    entityRoad({
+      permit: permitValues(permit),
+      filter: found,
+      sort: [],
+      companion: (companion && readableCompanion(companion)) ?? undefined,
+    });
   const read = async (run: Run, road: Road): Promise<EntityPart> => {
     const found = await road.find(run, { after, isBackwards: false, limit: pageRows });
     if (!found) throw new Error('a list by key is never too long');

@@ -2,7 +2,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { Companion } from '../../companion/layout.ts';
 import type { Run, Scans } from '../../database/read-transaction.ts';
-import { relevance } from '../../companion/search.ts';
+import { searchRank } from '../../companion/search.ts';
 import { areSortedWhole, columnOf } from '../../companion/source.ts';
 import { isEnvelopeName } from '../../filter/fields.ts';
 import { orderOf, type Order, type RowPosition } from '../../filter/order.ts';
@@ -78,7 +78,7 @@ export function budgetOf(fields: Filter, lookUps = 0): number {
 /** The order of the list over the values of `source`. Texts that one index has are sorted whole, whether or not this list uses the index. */
 export function orderFor({ sort, filter, companion, relevantTo }: RoadQuery, source: Source): Order {
   if (companion && relevantTo !== undefined) {
-    const column = { expression: relevance(companion, relevantTo), sqlType: 'real', isCut: false, descending: true };
+    const column = { expression: searchRank(companion, relevantTo), sqlType: 'real', isCut: false, descending: true };
     return { columns: [column], keyDescending: false };
   }
   const isWhole = companion !== undefined && areSortedWhole(companion, decidingTerms(sort, filter));

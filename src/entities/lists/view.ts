@@ -11,7 +11,7 @@ import { viewTag } from '../etag.ts';
 import type { Include, ReadIncludes } from './include.ts';
 import { viewQuery } from './include-statements.ts';
 import { readIncluded } from './included.ts';
-import { placed, urlCarrier } from './list-request.ts';
+import { placeFaults, urlCarrier } from './list-request.ts';
 import { readProjection, type Projection } from './projection.ts';
 import { representEntity } from '../represent.ts';
 
@@ -29,7 +29,7 @@ export function readViewQuery({ fields }: EntityQuery, includes: ReadIncludes, t
   const projection = fields === undefined ? undefined : readProjection(fields.split(','), types);
   if (!('faults' in includes) && !(projection && 'faults' in projection))
     return { projection: projection?.projection, includes: includes.includes };
-  const faults = [...placed(projection, 'fields', urlCarrier), ...placed(includes, 'include', urlCarrier)];
+  const faults = [...placeFaults(projection, 'fields', urlCarrier), ...placeFaults(includes, 'include', urlCarrier)];
   throw new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) });
 }
 

@@ -1,6 +1,6 @@
 /** The references to an entity that prevent its deletion. */
 import { sql, type Kysely } from 'kysely';
-import { readable, type Companion, type CompanionReference } from '../../companion/layout.ts';
+import { readableCompanion, type Companion, type CompanionReference } from '../../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
@@ -34,7 +34,7 @@ export async function referrersOf(db: Kysely<Database>, name: string): Promise<R
 
 /** While a table is built, a new reference is in force as a foreign key only: the entity can neither be deleted nor changed by a rule of its type. */
 function referencesInForce(companion: Companion): CompanionReference[] {
-  const complete = readable(companion)?.references ?? [];
+  const complete = readableCompanion(companion)?.references ?? [];
   return companion.references.map(
     (reference) => complete.find(({ name }) => name === reference.name) ?? { ...reference, onDelete: 'restrict' },
   );

@@ -9,7 +9,7 @@ import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import { authorize, type Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
-import { columns, type EntityRow } from '../row.ts';
+import { entityRowColumns, type EntityRow } from '../row.ts';
 import type { Place, RowState } from '../statements.ts';
 import { typeRevision } from '../type-guard.ts';
 
@@ -56,7 +56,7 @@ const findOne = prepare<Place, TrashedRow>('trash.find', (value) =>
   builder
     .selectFrom('entity_trash')
     .where(trashedAt(value))
-    .select([...columns, 'deleted_at as deletedAt', 'deleted_by as deletedBy', 'expires_at as expiresAt'])
+    .select([...entityRowColumns, 'deleted_at as deletedAt', 'deleted_by as deletedBy', 'expires_at as expiresAt'])
     .compile(),
 );
 

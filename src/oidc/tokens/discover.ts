@@ -24,7 +24,7 @@ export const leewaySeconds = 60;
  * Fetches the issuer's metadata. Throws if the issuer does not answer or the metadata names another issuer than configured. Also throws if
  * `jwks_uri` is neither https nor, where that is allowed, on the loopback address.
  */
-export async function discover(issuer: Issuer, timeout = issuerTimeoutMs): Promise<{ client: Configuration; jwksUri: URL }> {
+export async function discoverIssuer(issuer: Issuer, timeout = issuerTimeoutMs): Promise<{ client: Configuration; jwksUri: URL }> {
   const metadataOfClient = { [clockTolerance]: leewaySeconds };
   const client = await discovery(
     new URL(issuer.issuer),
@@ -61,11 +61,11 @@ function authenticateClient(secret: Current<Secret> | undefined): ClientAuth {
 }
 
 /**
- * The issuer as a provider at which users sign in. Throws as {@link discover} does, and if the metadata names no endpoint for sign-ins, as
+ * The issuer as a provider at which users sign in. Throws as {@link discoverIssuer} does, and if the metadata names no endpoint for sign-ins, as
  * with a plain authorization server.
  */
 export async function discoverProvider(issuer: Issuer): Promise<Configuration> {
-  const { client } = await discover(issuer);
+  const { client } = await discoverIssuer(issuer);
   const { authorization_endpoint: authorization, token_endpoint: token } = client.serverMetadata();
   if (!authorization || !token) throw new Error('it names no authorization_endpoint and token_endpoint to sign in at');
   return client;

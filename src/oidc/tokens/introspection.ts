@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ClientError, ResponseBodyError, tokenIntrospection, WWWAuthenticateChallengeError, type Configuration } from 'openid-client';
-import { discover, innermostMessage } from './discover.ts';
+import { discoverIssuer, innermostMessage } from './discover.ts';
 import { outageErrors } from './issuer-http.ts';
 import { CachedMetadata, issuerUnavailable, type CachedMetadataOptions } from './cached-metadata.ts';
 import { isLoopback } from '../../config/near-hosts.ts';
@@ -122,7 +122,7 @@ function statusOf(error: unknown): number | undefined {
 }
 
 async function discoverIntrospection(issuer: Issuer): Promise<Configuration> {
-  const { client } = await discover(issuer);
+  const { client } = await discoverIssuer(issuer);
   const endpoint = URL.parse(client.serverMetadata().introspection_endpoint ?? '');
   if (!endpoint || !(endpoint.protocol === 'https:' || (issuer.allowInsecureHttp && isLoopback(endpoint)))) {
     throw new Error('it names no usable introspection_endpoint');

@@ -1,5 +1,5 @@
 /** Sends every HTTP request of this service to an issuer: no redirects, 5 seconds, 256 KiB (security rule 49). */
-import { spanning } from '../../telemetry/spans.ts';
+import { withSpan } from '../../telemetry/spans.ts';
 
 const maximumBytes = 262_144;
 
@@ -31,7 +31,7 @@ export const outageErrors: ReadonlySet<string> = new Set([
  */
 export function fetchBounded(url: string, init: RequestInit, timeout = issuerTimeoutMs): Promise<Response> {
   const work = { kind: 'issuer', name: 'ask issuer', attributes: { 'server.address': new URL(url).host } } as const;
-  return spanning(work, () => fetchWhole(url, init, timeout));
+  return withSpan(work, () => fetchWhole(url, init, timeout));
 }
 
 async function fetchWhole(url: string, init: RequestInit, timeout: number): Promise<Response> {

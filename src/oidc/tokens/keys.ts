@@ -3,7 +3,7 @@
  * are used.
  */
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
-import { discover, fetchKeys } from './discover.ts';
+import { discoverIssuer, fetchKeys } from './discover.ts';
 import { CachedMetadata, type CachedMetadataOptions } from './cached-metadata.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
@@ -20,7 +20,7 @@ export class IssuerKeys {
     let jwksUri: URL | undefined;
     const load = async () => {
       try {
-        jwksUri ??= (await discover(issuer, timeoutMs)).jwksUri;
+        jwksUri ??= (await discoverIssuer(issuer, timeoutMs)).jwksUri;
         return createLocalJWKSet(await fetchKeys(jwksUri, timeoutMs));
       } catch (error) {
         jwksUri = undefined;

@@ -7,7 +7,7 @@ import { DirectAddressError } from '../../../src/database/failure.ts';
 import { connectPool } from '../../../src/database/driver/pool.ts';
 import { isOutage } from '../../../src/database/failure.ts';
 import { Listener } from '../../../src/database/notifications.ts';
-import { migrate } from '../../../src/database/migrate.ts';
+import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { prepareDatabase } from '../../../src/start/prepare-database.ts';
 import { whyNoCertificate, writeCertificate } from '../../support/certificate.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
@@ -50,7 +50,7 @@ const ways: Record<string, Way> = {
       await close();
     }
   },
-  'the migrations': async (url) => migrate(url),
+  'the migrations': async (url) => migrateDatabase(url),
   'the start': async (url) => prepareDatabase(readConfig({ DATABASE_URL: url, ADMIN_PASSWORD: 'seven quiet lanterns drift north' })),
 };
 

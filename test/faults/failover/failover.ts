@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startService, type Server } from '../../../scripts/lib/processes.ts';
-import { migrate } from '../../../src/database/migrate.ts';
+import { migrateDatabase } from '../../../src/database/migrate.ts';
 import { makeCallers, type Callers } from '../callers.ts';
 import { Caller } from '../http.ts';
 import { entityName, Ledger } from '../ledger.ts';
@@ -75,7 +75,7 @@ class Run {
 
   /** Starts the services and their clients. `faults` is the number of faults that they will suffer. */
   static async start(cluster: Cluster, clients: number, writes: number, faults: number, opened: AsyncDisposableStack): Promise<Run> {
-    await migrate(cluster.urlAt('app2'));
+    await migrateDatabase(cluster.urlAt('app2'));
     const callers = await makeCallers(cluster.urlAt('app2'), { spare: faults, sessions: Math.max(5_000, writes) });
     const start = (name: ProxyHost) => startService({ DATABASE_URL: cluster.urlAt(name) }, opened);
     const run = new Run(cluster, callers, { app1: await start('app1'), app2: await start('app2') }, clients, writes / faults);
