@@ -7,12 +7,13 @@ import { insertEvent } from './store.ts';
 /** An ISO 8601 duration such as `P400D`; null if the trail is kept for ever. */
 export type KeptFor = string | null;
 
+/** How long events are kept. */
 export async function readRetention(db: Kysely<Database>): Promise<KeptFor> {
   const { keep } = await db.selectFrom('audit_retention').select('keep').executeTakeFirstOrThrow();
   return keep;
 }
 
-/** Returns whether it was another before. */
+/** Sets how long events are kept. Returns whether it was another before. */
 export async function updateRetention(trx: Kysely<Database>, keep: KeptFor): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('audit_retention')

@@ -1,6 +1,6 @@
 /**
- * Parses arguments. An invalid argument is wrong usage (exit code 2) and is detected without the database. A later query checks whether
- * something of that name exists.
+ * Parses arguments. Each function throws InvalidArgumentError for a text that cannot be meant: wrong usage (exit code 2), detected without the database.
+ * A later query checks whether something of that name exists.
  */
 import { InvalidArgumentError } from 'commander';
 import type { KeptFor } from '../audit/retention.ts';
@@ -33,12 +33,14 @@ export function roleOrProfileName(text: string): string {
   return text;
 }
 
+/** The names of roles with commas between, without repetitions. */
 export function roleNames(text: string): string[] {
   return [...new Set(text.split(',').map((name) => roleOrProfileName(name.trim())))];
 }
 
 const entityRule = 'An entity name has 1 to 64 ASCII letters, digits, "_", "." or "-" and begins with a letter';
 
+/** The name of entities. */
 export function entityName(text: string): string {
   if (isEntityName(text)) return text;
   throw new InvalidArgumentError(`${entityRule}.`);
@@ -80,7 +82,7 @@ export function digestText(text: string): string {
   throw new InvalidArgumentError('Give the digest that the plan prints, 64 hexadecimal digits.');
 }
 
-/** In the order of {@link allActions}, without repetitions. */
+/** Actions with commas between. Returns them in the order of {@link allActions}, without repetitions. */
 export function actionList(text: string): Action[] {
   const wanted = new Set(text.split(',').map((action) => action.trim()));
   const actions = allActions.filter((action) => wanted.has(action));
@@ -95,6 +97,7 @@ export function shownText(text: string): string {
   throw new InvalidArgumentError(`Give 1 to ${textLength} characters, none of them a control character.`);
 }
 
+/** A BCP 47 language tag in its canonical form. */
 export function localeTag(text: string): string {
   const locale = canonicalLocale(text);
   if (locale === undefined) throw new InvalidArgumentError('A locale is a BCP 47 language tag such as en or de-AT.');
@@ -118,6 +121,7 @@ export function keptFor(text: string): KeptFor {
   throw new InvalidArgumentError('Give "forever", or at least 30 days as P400D, P60W, P13M or P2Y.');
 }
 
+/** The name of an audit event. */
 export function eventName(text: string): string {
   if (auditEvents.some((event) => event === text)) return text;
   throw new InvalidArgumentError(`The events are ${auditEvents.join(', ')}.`);

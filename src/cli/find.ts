@@ -1,4 +1,4 @@
-/** Finds the user, role or profile that a command names. Throws {@link Refusal} if there is none. */
+/** Finds the user, role or profile that a command names. */
 import type { Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { findAnyProfile } from '../accounts/assignments.ts';
@@ -6,18 +6,21 @@ import { findRole } from '../accounts/roles.ts';
 import { findAccount, type Account } from '../accounts/users.ts';
 import { printable, Refusal } from './output.ts';
 
+/** The user called `name`, which has the normal form. Throws {@link Refusal} if there is none. */
 export async function userCalled(db: Kysely<Database>, name: string): Promise<Account> {
   const user = await findAccount(db, name);
   if (!user) throw new Refusal(`there is no user called "${printable(name)}"`);
   return user;
 }
 
+/** The role called `name`. Throws {@link Refusal} if there is none. */
 export async function roleCalled(db: Kysely<Database>, name: string): Promise<{ id: string; name: string }> {
   const role = await findRole(db, name);
   if (!role) throw new Refusal(`there is no role called "${name}"`);
   return role;
 }
 
+/** The profile called `name`. Throws {@link Refusal} if there is none. */
 export async function profileCalled(db: Kysely<Database>, name: string): Promise<{ id: string; name: string }> {
   const profile = await findAnyProfile(db, name);
   if (!profile) throw new Refusal(`there is no profile called "${name}"`);

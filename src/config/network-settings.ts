@@ -14,6 +14,7 @@ const hostName = /^([a-z\d_]([\w-]*[a-z\d_])?\.)*[a-z_]([\w-]*[a-z\d_])?\.?$/i;
 /** The end of a problem: the value, unless it may hold a password. */
 const butNot = (text: string): string => (text.includes('@') ? '' : `, not "${text}"`);
 
+/** HOST: an address or a host name, without a port. What is wrong is added to `read.problems`. */
 export function readHost(read: Reader): string {
   const host = read.text('HOST', '127.0.0.1');
   if (isIP(host) === 0 && !hostName.test(host)) {
@@ -22,7 +23,7 @@ export function readHost(read: Reader): string {
   return host;
 }
 
-/** DOCUMENTATION_URL: undefined if it is not set. */
+/** DOCUMENTATION_URL: undefined if it is not set, or wrong; then a problem is added to `read.problems`. */
 export function readDocumentationUrl(read: Reader): string | undefined {
   const text = read.text('DOCUMENTATION_URL');
   if (!text) return undefined;
@@ -31,7 +32,10 @@ export function readDocumentationUrl(read: Reader): string | undefined {
   return undefined;
 }
 
-/** PUBLIC_URL. Its path ends with a slash; another path than `/` is the base path behind which a proxy serves this service. */
+/**
+ * PUBLIC_URL. Its path ends with a slash; another path than `/` is the base path behind which a proxy serves this service. What is wrong is added to
+ * `read.problems`.
+ */
 export function readPublicUrl(read: Reader, port: number, production: boolean): URL {
   const fallback = `http://localhost:${port}`;
   const isAllowed = read.choice('HTTP_ON_PRIVATE_NETWORK', 'off', ['on', 'off']) === 'on';
@@ -70,6 +74,7 @@ function plainHttpProblem(url: URL, isAllowed: boolean, production: boolean): st
   return `PUBLIC_URL must be https unless it is localhost: on plain http the network can read and change passwords and sessions${way}`;
 }
 
+/** TRUSTED_ORIGINS, each in the form of the header Origin. Those that are wrong are left out and added to `read.problems`. */
 export function readOrigins(read: Reader, production: boolean): Set<string> {
   const origins = new Set<string>();
   for (const text of read.list('TRUSTED_ORIGINS')) {
@@ -85,6 +90,7 @@ export function readOrigins(read: Reader, production: boolean): Set<string> {
   return origins;
 }
 
+/** TRUST_PROXY: addresses and CIDR ranges. Those that are wrong are added to `read.problems`. */
 export function readProxies(read: Reader): string[] {
   const ranges = read.list('TRUST_PROXY');
   for (const range of ranges) {

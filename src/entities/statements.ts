@@ -57,9 +57,11 @@ const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | nul
   }).compile(builder);
 };
 
+/** The statement that creates an entity and stores its Idempotency-Key. It returns no row if the key is taken or the type has changed. */
 export const prepareInsertWithKey = (companion: Companion | null, variant?: string) =>
   prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => insertWithKey(value, companion), variant);
 
+/** The entity at the place; no row if the permit covers none. */
 export const findHeavy = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
   builder.selectFrom('entity').where(rowAt(value)).select(entityRowColumns).compile(),
 );
@@ -67,6 +69,7 @@ export const findHeavy = prepare<Place, EntityRow>('entity.find-heavy', (value) 
 /** The row of an entity; null in place of fields that are heavy. */
 export type LightRow = EntityRow | (Omit<EntityRow, 'fields'> & { fields: null });
 
+/** The entity at the place, with `fields` null if they are heavy; no row if the permit covers none. */
 export const findLightOne = prepare<Place, LightRow>('entity.find', (value) =>
   builder
     .selectFrom('entity')
@@ -83,6 +86,7 @@ export interface RowState {
 
 const revisionAt = (value: ValueOf<Place>) => typeRevision(value('name')).as('typeRevision');
 
+/** The state of the entity at the place; no row if the permit covers none. */
 export const findState = prepare<Place, RowState>('entity.state', (value) =>
   builder
     .selectFrom('entity')
@@ -96,6 +100,7 @@ interface Preview extends Place {
   light: boolean;
 }
 
+/** The merged fields as JSON text, or null if `light` is set and the entity is heavy; no row if the permit covers none. */
 export const previewOne = prepare<Preview, RowState & { fields: string | null }>('entity.preview', (value) => {
   const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
   const merged = sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`;

@@ -61,6 +61,7 @@ export interface StoredType {
   mayBeUnfit: boolean | null;
 }
 
+/** What is stored of the type. For a name without a revision it is revision 0, without `id`, `type` and companion table. */
 export async function findStoredType(db: Kysely<Database>, name: string): Promise<StoredType> {
   const row = await stored(db)
     .select([

@@ -5,12 +5,13 @@ export const segmentBytes = 16 * 1024 ** 2;
 
 const segmentsOfWord = 2n ** 32n / BigInt(segmentBytes);
 
-/** Bytes since the beginning of the log, from PostgreSQL's text, such as `0/1B83088`. */
+/** Bytes since the beginning of the log, from PostgreSQL's text, such as `0/1B83088`. Throws SyntaxError for any other text. */
 export function parseLsn(text: string): bigint {
   const [high = '', low = ''] = text.split('/');
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
 
+/** PostgreSQL's text for a position, such as `0/1B83088`. */
 export function formatLsn(lsn: bigint): string {
   return `${(lsn >> 32n).toString(16)}/${(lsn & 0xffff_ffffn).toString(16)}`.toUpperCase();
 }

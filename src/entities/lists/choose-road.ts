@@ -3,6 +3,7 @@ import { companionRoad } from './companion-road.ts';
 import { entityRoad } from './entity-road.ts';
 import type { Road, RoadQuery } from './road.ts';
 
+/** The road over the companion table, or the one over the table of entities if none of its indexes is of use. */
 export function roadOf(wanted: RoadQuery): Road {
   return (wanted.companion && companionRoad(wanted, wanted.companion)) ?? entityRoad(wanted);
 }

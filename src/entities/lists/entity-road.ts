@@ -8,6 +8,7 @@ import { candidatesQuery, hasKeyList, selectRows, selectedRows, walkedRows, walk
 import { trashedEntities } from '../removal/trash.ts';
 import { areFew, budgetOf, listLimits, orderFor, type Road, type RoadQuery } from './road.ts';
 
+/** The road over the table of entities. It is possible for every query; `find` returns undefined if there are too many entities to sort. */
 export function entityRoad(wanted: RoadQuery): Road {
   const { permit, filter, companion, isTrash = false } = wanted;
   const source = companion ? searchedSource(companion) : entitySource;
