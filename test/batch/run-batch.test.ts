@@ -258,7 +258,7 @@ test('422 — `$ref` in a field that is no reference', async () => {
   expect([status, ...faultsOf(body)]).toEqual([422, 'validation-failed', 'not-a-reference /operations/1/fields/other']);
 });
 
-test('422 — members that an operation does not take are told, each in its place, and nothing is written', async () => {
+test('422 — members that an operation does not take are listed, each in its place, and nothing is written', async () => {
   const before = await count('note');
   const { status, body } = await run([
     { ...note, key: '1', ifMatch: '1' },
@@ -272,7 +272,7 @@ test('422 — members that an operation does not take are told, each in its plac
   expect(await count('note')).toBe(before);
 });
 
-test('422 — the faults of all creates are told', async () => {
+test('422 — the faults of all creates are listed', async () => {
   const { status, body } = await run([
     { op: 'create', name: 'line', fields: { quantity: 1 } },
     note,

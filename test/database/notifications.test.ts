@@ -62,8 +62,8 @@ const listening = `pg_stat_activity where application_name like 'entity-service 
 
 const notify = (notice: string) => client.query("select pg_notify('principal', $1)", [notice]);
 
-describe('what is revoked', () => {
-  test('has been heard of by every process before the one that asks goes on (rule 17)', async () => {
+describe('a revocation', () => {
+  test('is received by every process before the caller continues (rule 17)', async () => {
     const [asking, ...others] = [await listen(), await listen(), await listen(), await listen()];
     for (let round = 0; round < 200; round++) {
       await notify(`session ${round}`);
@@ -72,14 +72,14 @@ describe('what is revoked', () => {
     }
   });
 
-  test('may be asked about by several processes at once', async () => {
+  test('may be waited for by several processes at once', async () => {
     const all = [await listen(), await listen(), await listen()];
     await notify('key abc');
     await Promise.all([...all, ...all].map(({ listener }) => listener.settle()));
     for (const { heard } of all) expect(heard).toEqual(['key abc']);
   });
 
-  test('has been heard of before a process goes on that does not listen itself', async () => {
+  test('is received before a caller continues that does not listen itself', async () => {
     const all = [await listen(), await listen()];
     await notify('user 7');
     await settleAll(database.url, pool);
@@ -87,7 +87,7 @@ describe('what is revoked', () => {
   });
 });
 
-describe('a question whether all have heard', () => {
+describe('waiting for confirmations', () => {
   /** Passes when the answer comes without the three seconds, which do not pass. */
   async function comesAtOnce(settle: () => Promise<void>): Promise<void> {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -122,7 +122,7 @@ describe('a question whether all have heard', () => {
     return rows[0]?.name ?? '';
   }
 
-  test('is not put to those that listen on another database of the same server', async () => {
+  test('leaves out listeners on another database of the same server', async () => {
     const elsewhere = await createDatabase();
     const poolElsewhere = openPool(elsewhere.url);
     const other = await listen({ url: elsewhere.url, over: poolElsewhere });
@@ -134,7 +134,7 @@ describe('a question whether all have heard', () => {
     await elsewhere.drop();
   });
 
-  test('waits for a process that listens and does not answer for as long as that may remember what it has verified', async () => {
+  test('lasts three seconds if a listening process does not answer: then that process holds nothing older', async () => {
     const { listener } = await listen();
     const deaf = await connectAs(`entity-service listen ${randomUUID()}`);
     await comesInTheEnd(() => listener.settle());
@@ -142,14 +142,14 @@ describe('a question whether all have heard', () => {
     await comesAtOnce(() => listener.settle());
   });
 
-  test('does not wait for a connection that has not proved that it hears, nor for one of another name', async () => {
+  test('leaves out a connection without a proof, and one of another name', async () => {
     const { listener } = await listen();
     const others = await Promise.all(['entity-service listen', 'entity-service'].map(connectAs));
     await comesAtOnce(() => listener.settle());
     await Promise.all(others.map((other) => other.end()));
   });
 
-  test('names a process by a UUID: its former connection, which the server has not noticed to be dead, has nothing more to say', async () => {
+  test('identifies a process by a UUID: its former connection, unnoticed as dead by the server, confirms nothing more', async () => {
     const { listener } = await listen();
     const name = await nameOfListener();
     expect(name).toMatch(/^entity-service listen [\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
@@ -158,7 +158,7 @@ describe('a question whether all have heard', () => {
     await former.end();
   });
 
-  test('takes no answer by the process id of the server, which another node may have given too', async () => {
+  test('accepts no confirmation by the process id of the server, which another node may have given too', async () => {
     const { listener } = await listen();
     const silent = await SilentProcess.start(database.url);
     await comesInTheEnd(async () => {
@@ -186,7 +186,7 @@ describe('a question whether all have heard', () => {
     expect(rows).toHaveLength(2);
   });
 
-  test('waits for the others while its own line is down, and for nothing where no process listens', async () => {
+  test('includes the others while its own connection is down, and ends at once where no process listens', async () => {
     const down = await listen();
     await down.listener.close();
     await comesAtOnce(() => down.listener.settle());
@@ -195,8 +195,8 @@ describe('a question whether all have heard', () => {
   });
 });
 
-describe('a line', () => {
-  test('that the server ends is told at once, and when it is up again', async () => {
+describe('a connection for notifications', () => {
+  test('that the server ends is reported at once, and again when it is up', async () => {
     const line = await listen();
     expect([line.told, line.listener.isUp]).toEqual([[true], true]);
     expect((await client.query(`select pg_terminate_backend(pid) from ${listening}`)).rows).toHaveLength(1);
@@ -208,7 +208,7 @@ describe('a line', () => {
     expect(line.heard).toEqual(['session 2']);
   });
 
-  test('that leads to another database than the pool is never up, is not waited for, and is told once (rule 17)', async () => {
+  test('that leads to another database than the pool is never up, is not waited for, and is reported once (rule 17)', async () => {
     const elsewhere = await createDatabase();
     const others = openPool(elsewhere.url);
     let proofs = 0;
@@ -229,7 +229,7 @@ describe('a line', () => {
     }
   });
 
-  test('that the server does not show to others is never up, since they would not wait for it, and is told once (rule 17)', async () => {
+  test('that the server does not show to others is never up, since they would not wait for it, and is reported once (rule 17)', async () => {
     // As an engine whose nodes show their own connections alone, or behind a pooler that changes the name.
     await client.query('create schema hiding');
     await client.query(
@@ -255,7 +255,7 @@ describe('a line', () => {
     }
   });
 
-  test('that nothing arrives on any more is found out by the next proof, though nothing has ended it (rule 17)', async () => {
+  test('on which nothing arrives any more goes down at the next proof, though nothing has ended it (rule 17)', async () => {
     const proxy = await Proxy.open(database.url);
     try {
       const line = await listen({ url: proxy.urlOf(database.url), every: 20 });

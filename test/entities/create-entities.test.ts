@@ -75,7 +75,7 @@ test('409 — of 1,000 items the first 20 that conflict are named in their order
   expect(await rowsOf(service(), name)).toHaveLength(taken.length);
 });
 
-test('422 — the faults of all items are told by the place of the item, and nothing is created', async () => {
+test('422 — the faults of all items are listed by the place of the item, and nothing is created', async () => {
   const name = newName();
   await declareType(service(), name, { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] });
   expect((await bulk(name, [{ price: 1 }])).status).toBe(200);

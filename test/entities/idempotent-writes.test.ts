@@ -111,7 +111,7 @@ const writes: Record<string, () => Promise<{ request: Request; other: Request; s
 };
 
 describe.for(Object.keys(writes))('%s with an Idempotency-Key', (what) => {
-  test('200, 201, 204, 409 and 422 — of six at once over two replicas one takes effect; a repeat gets its answer again, byte for byte, whatever others have done since; another body, path or precondition is refused (rule 79)', async () => {
+  test('200, 201, 204, 409 and 422 — six at once take effect once; a later repeat gets the same bytes; another request is refused (rule 79)', async () => {
     const prepared = await writes[what]?.();
     if (!prepared) throw new Error(what);
     const { request, other, status } = prepared;

@@ -178,7 +178,7 @@ test('400 — `version` goes along with neither `fields` nor `include`', async (
   expect([status, body.errors]).toEqual([400, [expect.objectContaining({ parameter: 'version', code: 'conflicting' })]]);
 });
 
-test('200 — the members that differ are told quickly, although there are thousands', async () => {
+test('200 — the members that differ are listed quickly, although there are thousands', async () => {
   const fields = Object.fromEntries(Array.from({ length: 9_000 }, (_, n) => [`m${n}`, 'x'.repeat(50)]));
   const entity = await create(fields);
   await service().call('POST', at(entity), { cookie: ada, json: { m7: 1, m8999: null } });

@@ -145,14 +145,14 @@ describe('a statement without an answer in its time', () => {
     return { reads, silences };
   }
 
-  test('that stands behind others is asked once more, and nobody thinks that the server is gone', async () => {
+  test('that is queued behind others is retried once, and the server does not count as lost', async () => {
     const { reads, silences } = await openOne();
     const results = await Promise.all([1, 2, 3, 4].map((n) => reads.send(echo(n, 0.5))));
     expect(results.map(({ rows }) => (rows[0] as Echo).n)).toEqual([1, 2, 3, 4]);
     expect(silences).toEqual([]);
   });
 
-  test('whose server says nothing at all is given up, and everybody is told', async () => {
+  test('of a silent server is given up, and the connection with it', async () => {
     const { reads, silences } = await openOne();
     await expect(reads.send(echo(1, 2))).rejects.toThrow(ServerUnresponsiveError);
     expect(silences).toEqual([1]);

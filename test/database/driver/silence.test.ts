@@ -41,7 +41,7 @@ describe('a server that says nothing any more on a connection of the pool', { co
     expect((await ask.execute(db)).rows).toEqual([{ one: 1 }]);
   });
 
-  test('leaves it open whether a COMMIT was heard (rule 77)', async (context) => {
+  test('leaves it open whether a COMMIT was received (rule 77)', async (context) => {
     const { proxy, db } = await open(context);
     const transaction = inTransaction(db, async (trx) => {
       await ask.execute(trx);
@@ -50,7 +50,7 @@ describe('a server that says nothing any more on a connection of the pool', { co
     await context.expect(transaction).rejects.toMatchObject({ code: 'outcome-unknown' });
   });
 
-  test('leaves it open whether a single write was heard (rule 77)', async (context) => {
+  test('leaves it open whether a single write was received (rule 77)', async (context) => {
     const { proxy, db, pool } = await open(context);
     proxy.stall();
     await context.expect(withUnknownOutcome(ask.execute(db))).rejects.toMatchObject({ code: 'outcome-unknown' });
