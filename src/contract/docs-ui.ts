@@ -51,7 +51,7 @@ function emptyFields(): object {
 /** Shows a text box for a filter, which is a text of JSON. Swagger UI takes any text with a media type for a file. */
 function textFilters(): object {
   return {
-    afterLoad(this: System) {
+    afterLoad(this: SwaggerSystem) {
       this.fn.isFileUploadIntended = () => false;
     },
   };
@@ -62,7 +62,7 @@ function linesOfJson(): object {
   return {
     wrapComponents: {
       responseBody:
-        (original: unknown, { React }: System) =>
+        (original: unknown, { React }: SwaggerSystem) =>
         (props: { contentType: string | undefined }) =>
           React.createElement(original, props.contentType?.includes('ndjson') ? { ...props, contentType: 'text/plain' } : props),
     },
