@@ -512,8 +512,9 @@ export interface paths {
         put?: never;
         /**
          * Create many entities
-         * @description Creates an entity for each item, in one transaction: all of them or none. Faults of all items are told, up to 20, by pointers that begin with the
-         *     index of the item: `/17/email`. So are values that another entity has, or two items have, where the declared type has a unique rule.
+         * @description Creates an entity for each item, in one transaction: all of them or none. The answer names the faults of all items, up to 20, by pointers that begin with the
+         *     index of the item: `/17/email`. If all items fit the declared type, these faults are values that another entity
+         *     or two items have under a unique rule, and references to no entity.
          *     The body may have 4 MiB and 50,000 values.
          */
         post: operations["createEntities"];
