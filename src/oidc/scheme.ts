@@ -38,7 +38,7 @@ async function recognise(context: Context, caller: Caller, token: string | undef
   const cached = principals.find(remembered);
   if (cached) return cached;
   const started = principals.startVerification();
-  const verified = await verifyAccessToken(issuers, token);
+  const verified = await verifyAccessToken(issuers, token, { address: caller.origin.address });
   const { issuer, subject } = verified;
   const identity = { issuer: issuer.issuer, subject };
   const found = await findOrProvision(context, caller, verified, findLinkedCaller);

@@ -27,6 +27,30 @@ test('429 — a valid token without a linked user, like an invalid token (rule 8
   expect((await ask(await corp.mint({ claims: { sub: 'stranger' } }), '203.0.113.2')).status).toBe(403);
 });
 
+test('200 — a token from another address, while one address has as many introspections as it may (rules 50 and 81)', async () => {
+  await service().createUser('eve');
+  await service().link(partner, 'alice', 'eve');
+  const { accessToken } = await partner.signIn('alice');
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const asked = partner.introspections;
+  let waiting = 0;
+  partner.answers.set('/token/introspection', async () => {
+    waiting += 1;
+    if (waiting === 20) arrived.resolve();
+    await released;
+    return { active: false };
+  });
+  const flood = Array.from({ length: 21 }, (_, n) => ask(`made-up-${n}`, '203.0.113.5'));
+  await arrived.promise;
+  partner.answers.clear();
+  expect((await ask(accessToken, '203.0.113.6')).status).toBe(200);
+  release();
+  const statuses = await Promise.all(flood.map(async (answer) => (await answer).status));
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(20).fill(401), 503]);
+  expect(partner.introspections).toBe(asked + 21);
+});
+
 test('429 — a token whose issuer does not answer (rule 81)', async () => {
   partner.behaviour = 'down';
   expect(await statusesOf('opaque-and-made-up', '203.0.113.3')).toEqual([429, 503]);

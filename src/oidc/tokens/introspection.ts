@@ -9,6 +9,7 @@ import { discoverIssuer, innermostMessage } from './discover.ts';
 import { outageErrors } from './issuer-http.ts';
 import { CachedMetadata, issuerUnavailable, type CachedMetadataOptions } from './cached-metadata.ts';
 import { isLoopback } from '../../config/near-hosts.ts';
+import { addressGroup } from '../../http/address.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 import type { Claims } from './claims.ts';
 
@@ -17,7 +18,8 @@ const inactiveMs = 10_000;
 /** After a failure of the issuer, no token is introspected for 5 s. */
 const failurePauseMs = 5_000;
 const maximumKept = 10_000;
-const maximumRunning = 100;
+/** Introspections that run at once: in all, and for the clients of one address, so that the others have room. */
+const maximumRunning = { all: 100, address: 20 };
 
 /** Statuses from 400 to 499 that say nothing about the token: the issuer refuses this client, or limits its rate. */
 const issuerStatuses: readonly number[] = [401, 403, 429];
@@ -40,6 +42,8 @@ export class Introspection {
   readonly #isOurs: (text: string) => Promise<boolean>;
   readonly #kept = new LRUCache<string, CachedIntrospection>({ max: maximumKept });
   readonly #running = new Map<string, Promise<CachedIntrospection>>();
+  /** The number of those that run, by the group of addresses that they came from. */
+  readonly #runningFor = new Map<string, number>();
   #failedAt = Number.NEGATIVE_INFINITY;
 
   /** `isOurs` returns whether a text is a secret of this service, presented as a token by mistake: it must not be sent to the issuer. */
@@ -54,14 +58,17 @@ export class Introspection {
     );
   }
 
-  /** Throws 503 `issuer-unavailable` if the issuer does not answer, violates RFC 7662, or refuses to answer about this token. */
-  async ask(token: string): Promise<Introspected> {
-    const kept = await this.#find(token);
+  /**
+   * `address` is that of the client. Throws 503 `issuer-unavailable` if the issuer does not answer, violates RFC 7662, or refuses to answer about this
+   * token, and if too many introspections are running.
+   */
+  async ask(token: string, address: string): Promise<Introspected> {
+    const kept = await this.#find(token, addressGroup(address));
     if ('claims' in kept) return kept;
     throw issuerUnavailable(Math.max(1, Math.ceil((kept.until - this.#options.now()) / 1_000)), kept.refusal);
   }
 
-  async #find(token: string): Promise<CachedIntrospection> {
+  async #find(token: string, group: string): Promise<CachedIntrospection> {
     const hash = createHash('sha256').update(token).digest('base64url');
     const kept = this.#kept.get(hash);
     if (kept && kept.until > this.#options.now()) return kept;
@@ -70,10 +77,22 @@ export class Introspection {
     const pause = this.#failedAt + failurePauseMs - this.#options.now();
     if (pause > 0) throw issuerUnavailable(Math.ceil(pause / 1_000), undefined);
     // Any client can cause an introspection, so their number is bounded.
-    if (this.#running.size >= maximumRunning) throw issuerUnavailable(1, new Error('too many introspections are running'));
-    const asked = this.#question(hash, token).finally(() => this.#running.delete(hash));
+    const ofGroup = this.#runningFor.get(group) ?? 0;
+    if (this.#running.size >= maximumRunning.all || ofGroup >= maximumRunning.address)
+      throw issuerUnavailable(1, new Error('too many introspections are running'));
+    this.#runningFor.set(group, ofGroup + 1);
+    const asked = this.#question(hash, token).finally(() => {
+      this.#running.delete(hash);
+      this.#end(group);
+    });
     this.#running.set(hash, asked);
     return await asked;
+  }
+
+  #end(group: string): void {
+    const left = (this.#runningFor.get(group) ?? 1) - 1;
+    if (left === 0) this.#runningFor.delete(group);
+    else this.#runningFor.set(group, left);
   }
 
   async #question(hash: string, token: string): Promise<CachedIntrospection> {

@@ -24,16 +24,16 @@ export interface TokenLogin {
  */
 export function loginByToken(context: Context, caller: Caller, asked: TokenLogin): Promise<OpenedSession> {
   return auditTokenErrors(context, caller, async () => {
-    const token = await verify(context, asked);
+    const token = await verify(context, caller, asked);
     const account = await findUser(context, caller, token);
     return await succeed(context, caller, asked, token, account);
   });
 }
 
-async function verify({ issuers }: Context, { issuer, accessToken }: TokenLogin): Promise<AccessToken> {
+async function verify({ issuers }: Context, caller: Caller, { issuer, accessToken }: TokenLogin): Promise<AccessToken> {
   const expected = issuers.findNamed(issuer);
   if (!expected) throw new TokenError('unknown-issuer');
-  return await verifyAccessToken(issuers, accessToken, expected);
+  return await verifyAccessToken(issuers, accessToken, { address: caller.origin.address, expected });
 }
 
 /**

@@ -39,17 +39,21 @@ export interface AccessToken {
 
 /**
  * Verifies a token of one of the issuers, or of `expected` alone. A token that names its issuer is sent to that issuer only. An opaque
- * token names none, so it is sent to the only issuer of opaque tokens, if there is exactly one. Throws {@link TokenError}, and 503
+ * token names none, so it is sent to the only issuer of opaque tokens, if there is exactly one. `address` is that of the client. Throws {@link TokenError}, and 503
  * `issuer-unavailable` if the issuer's keys or its introspection response cannot be fetched.
  */
-export async function verifyAccessToken(issuers: IssuerRegistry, token: string, expected?: TrustedIssuer): Promise<AccessToken> {
+export async function verifyAccessToken(
+  issuers: IssuerRegistry,
+  token: string,
+  { address, expected }: { address: string; expected?: TrustedIssuer },
+): Promise<AccessToken> {
   if (Buffer.byteLength(token) > maximumBytes) throw new TokenError('too-long');
   const signed = decode(token);
   const issuer = expected ?? (signed ? named(issuers, signed.claims) : issuers.onlyOpaque);
   if (!issuer) throw new TokenError(signed ? 'unknown-issuer' : 'malformed');
   if (signed && signed.claims.iss !== issuer.issuer) throw refusal(issuer, 'wrong-issuer');
   const now = issuers.clock.wall();
-  if (issuer.introspection) return await introspect(issuer, issuer.introspection, token, issuers.clock);
+  if (issuer.introspection) return await introspect(issuer, issuer.introspection, { token, address }, issuers.clock);
   if (!signed) throw new TokenError('malformed');
   refuseHeader(issuer, signed.header);
   const claims = await verifySignature(issuer, token, now);
@@ -77,9 +81,14 @@ function decode(token: string): { header: ProtectedHeaderParameters; claims: JWT
  * Introspects the token at the issuer. This service's own API keys, which a client may send as a bearer token by mistake, are sent to no
  * issuer.
  */
-async function introspect(issuer: TrustedIssuer, introspection: Introspection, token: string, clock: TokenClock): Promise<AccessToken> {
+async function introspect(
+  issuer: TrustedIssuer,
+  introspection: Introspection,
+  { token, address }: { token: string; address: string },
+  clock: TokenClock,
+): Promise<AccessToken> {
   if (!/^[\w.~+/-]+=*$/.test(token) || token.startsWith('esk_')) throw refusal(issuer, 'malformed');
-  const { claims, until } = await introspection.ask(token);
+  const { claims, until } = await introspection.ask(token, address);
   const now = clock.wall();
   const { active, token_type: type, iss, aud, exp, nbf, sub } = claims;
   if (active !== true) throw refusal(issuer, 'inactive');
