@@ -30,6 +30,9 @@ const readsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
 /** A list may take seconds, so one user does not have all places of the process. */
 const listsOfUser = { running: 3, waiting: 1_024, waitMs: 6_000 };
 const listsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
+/** An aggregation may take five seconds. With places of their own, those of some users leave the lists of others alone. */
+const aggregationsOfUser = { running: 2, waiting: 1_024, waitMs: 6_000 };
+const aggregationsOfProcess = { running: 3, waiting: 4_096, waitMs: 3_000 };
 /**
  * After a patch that took longer, the next heavy write of its user waits for twice as long, 200 ms at most. So the patches of a user take a third of one core of
  * PostgreSQL, and the p95 of small writes of others beside them falls by half (docs/performance.md).
@@ -68,6 +71,7 @@ export class EntityQueues {
   readonly #writes: UserQueues;
   readonly #reads: UserQueues;
   readonly #lists: UserQueues;
+  readonly #aggregations: UserQueues;
   readonly #contendedOfUser = new KeyedQueues(contendedOfUser);
   readonly #keyedOfUser = new KeyedQueues(keyedOfUser);
 
@@ -75,11 +79,12 @@ export class EntityQueues {
     this.#writes = new UserQueues(heavyOfUser, heavyOfProcess, heldBytes);
     this.#reads = new UserQueues(readsOfUser, readsOfProcess, heldBytes);
     this.#lists = new UserQueues(listsOfUser, listsOfProcess, heldBytes);
+    this.#aggregations = new UserQueues(aggregationsOfUser, aggregationsOfProcess, heldBytes);
   }
 
   /** The state of each queue, for metrics. */
   get figures(): {
-    name: 'heavy-writes' | 'heavy-reads' | 'lists' | 'contended-updates' | 'keyed-writes';
+    name: 'heavy-writes' | 'heavy-reads' | 'lists' | 'aggregations' | 'contended-updates' | 'keyed-writes';
     running: number;
     waiting: number;
     refused: number;
@@ -89,6 +94,7 @@ export class EntityQueues {
       { name: 'heavy-writes', ...this.#writes.figures },
       { name: 'heavy-reads', ...this.#reads.figures },
       { name: 'lists', ...this.#lists.figures },
+      { name: 'aggregations', ...this.#aggregations.figures },
       { name: 'contended-updates', ...ofUsers(this.#contendedOfUser) },
       { name: 'keyed-writes', ...ofUsers(this.#keyedOfUser) },
     ];
@@ -112,6 +118,11 @@ export class EntityQueues {
   /** Runs `job`, the statements of a list, when it is its turn among lists. Throws likewise. */
   runList<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#lists.run(permit, caller, job);
+  }
+
+  /** Runs `job`, the statement of an aggregation, when it is its turn among aggregations. Throws likewise. */
+  runAggregation<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
+    return this.#aggregations.run(permit, caller, job);
   }
 
   /** Runs `job`, which waits for a row that another request is changing, when it is its turn among those of its user. Throws 503 `busy`. */

@@ -68,7 +68,7 @@ export class EntityReading {
     return readByType(this.#types, permit.entity, async (type) => {
       const request = await requestFor(type);
       const read = await this.#begin(permit, from, type, undefined, request.targets.size > 0);
-      return await this.#queues.runList(permit, from.caller, () =>
+      return await this.#queues.runAggregation(permit, from.caller, () =>
         read((reads) => aggregateEntities(reads, permit, request, type?.companion)),
       );
     });

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Caller } from '../../src/authn/caller.ts';
 import { aggregateLimits } from '../../src/entities/lists/aggregate.ts';
+import type { Permit } from '../../src/rights/permit.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { faultsIn, seedMany, writeTypes } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
@@ -274,4 +276,20 @@ test('404 — a name without a type, where only declared names exist', async () 
   } finally {
     await strict.close();
   }
+});
+
+test('200 — a list of another user, while aggregations of two users have all their places (rule 70)', async () => {
+  const { entityQueues: queues } = service().context;
+  const caller = { hasLeft: false } as Caller;
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const long = ['eve', 'eve', 'eve', 'dan', 'dan'].map((userName) =>
+    queues.runAggregation({ userName } as Permit<'read'>, caller, () => over),
+  );
+  await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.running).toBe(3);
+  const waiting = aggregate({ measures: { n: { $count: true } } });
+  await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.waiting).toBe(3);
+  expect((await service().call('GET', '/rest/entity/order?limit=1', bob)).status).toBe(200);
+  end();
+  expect((await waiting).status).toBe(200);
+  await Promise.all(long);
 });
