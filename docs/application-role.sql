@@ -1,5 +1,5 @@
 -- What the service needs to be allowed when it does not own its tables (see "Two database roles" in docs/production.md). Run by the owner of the tables after
--- "npm run admin -- migrate"; run it again after a migration has added a table. A test holds it to the schema and starts the service with it.
+-- "npm run admin -- migrate"; run it again after a migration has added a table, a restore or a copy. A test holds it to the schema and starts the service with it.
 
 grant usage on schema public to entity_application;
 
@@ -14,6 +14,22 @@ grant usage on sequence entity_key_seq, entity_type_id_seq to entity_application
 -- Companion tables of entity types. The service creates and drops them itself, and so does the owner, who runs the commands.
 grant usage, create on schema entity_data to entity_application;
 grant entity_application to current_user;
+
+-- Those that the owner has made: with a single role before, in a restore or in a copy.
+do $$
+declare
+  command text;
+begin
+  for command in
+    select format('alter table %s owner to entity_application', oid::regclass) from pg_class
+    where relnamespace = 'entity_data'::regnamespace and relkind = 'r' and relname ~ '^x[0-9]+$'
+    union all
+    select format('alter statistics entity_data.%I owner to entity_application', stxname) from pg_statistic_ext
+    where stxnamespace = 'entity_data'::regnamespace
+  loop
+    execute command;
+  end loop;
+end $$;
 
 -- Versions of entities are added; functions of the owner drop what is too old, and take the fields of what is purged.
 grant select, insert on entity_change to entity_application;

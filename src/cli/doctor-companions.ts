@@ -1,5 +1,6 @@
 /** The checks of `doctor` that concern the companion tables of entity types. */
 import type { Store } from '../database/port.ts';
+import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
 import { verifyCompanion } from '../entities/verify.ts';
 import { listBuilds, listCompanions } from '../entity-types/store.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
@@ -18,6 +19,8 @@ export async function checkBuilds({ db }: Store): Promise<CheckFinding> {
 
 /** Whether the companion tables have the values of the entities. */
 export async function checkCompanions(store: Store, all: boolean): Promise<CheckFinding> {
+  const foreign = await listForeignTables(store.db);
+  if (foreign.length > 0) return fail(foreignTablesAdvice(foreign));
   const problems: string[] = [];
   let compared = 0;
   const companions = (await listCompanions(store.db)).filter(({ companion }) => companion.state === 'ready');

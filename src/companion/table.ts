@@ -37,6 +37,22 @@ export async function ensureColumns(trx: Kysely<Database>, { table, columns, sea
   await sql`alter table ${inSchema(table)} ${sql.join(additions)}`.execute(trx);
 }
 
+/**
+ * The companion tables that the role of this connection may not change, so that writes of their types fail. They belong to the owner of the schema
+ * after a restore, a copy, or a change to two roles, until docs/application-role.sql has run.
+ */
+export async function listForeignTables(db: Kysely<Database>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = ${companionSchema}::regnamespace and relkind = 'r' and relname ~ '^x[0-9]+$' and not pg_has_role(relowner, 'usage')
+    order by oid`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** For the operator: what is wrong with these tables, and the remedy. */
+export const foreignTablesAdvice = (tables: readonly string[]) =>
+  `tables of entity types belong to another role (${companionSchema}.${tables.join(`, ${companionSchema}.`)}): run docs/application-role.sql as the owner of the tables`;
+
 /** With two roles the command may run as the owner of the schema. The service, whose role may create tables there, has to change the table too. */
 async function giveToService(trx: Kysely<Database>, table: string): Promise<void> {
   const { rows } = await sql<{ name: string }>`
@@ -131,10 +147,20 @@ export async function gatherStatistics(db: Kysely<Database>, companion: Companio
   const table = inSchema(companion.table);
   const present = await presentTable(db, companion.table);
   for (const { name, columns } of statisticsOf(companion).filter(({ name }) => present?.statistics.has(name) === false))
-    await sql`create statistics ${inSchema(name)} (mcv) on ${sql.join(columns.map((column) => sql.ref(column.name)))} from ${table}`.execute(
-      db,
-    );
+    await createStatistics(db, companion.table, name, columns);
   await sql`analyze ${table}`.execute(db);
+}
+
+/** The statistics belong to the owner of the table, who may be another role. */
+async function createStatistics(db: Kysely<Database>, table: string, name: string, columns: readonly { name: string }[]): Promise<void> {
+  await sql`create statistics ${inSchema(name)} (mcv) on ${sql.join(columns.map((column) => sql.ref(column.name)))} from ${inSchema(table)}`.execute(
+    db,
+  );
+  const { rows } = await sql<{ owner: string }>`
+    select rolname as owner from pg_class join pg_roles on pg_roles.oid = relowner
+    where relnamespace = ${companionSchema}::regnamespace and relname = ${table} and rolname <> current_user`.execute(db);
+  const [other] = rows;
+  if (other) await sql`alter statistics ${inSchema(name)} owner to ${sql.id(other.owner)}`.execute(db);
 }
 
 /** Drops what the table has beyond this layout: foreign keys, indexes, columns, and the statistics of indexes. */

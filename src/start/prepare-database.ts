@@ -10,6 +10,7 @@ import { hashPassword } from '../credentials/hash.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
 import { createFirstAdministrator, generatePassword, hasUsers } from '../administration/first-administrator.ts';
+import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
 import { passwordFileFor, writePassword, type MadeAdministrator } from './first-password.ts';
 
 const oldestVersion = 15;
@@ -82,6 +83,7 @@ export async function prepareDatabase(config: Config, options: OpenOptions = {})
     signal?.throwIfAborted();
     await assertServerVersion(opened);
     await ensureSchema(opened, options);
+    await assertCompanionOwner(opened);
     signal?.removeEventListener('abort', close);
     signal?.throwIfAborted();
     // From here on a stop waits: the password of an administrator that was created must be printed.
@@ -118,6 +120,17 @@ async function assertServerVersion({ url, database }: { url: string; database: s
     if (version < oldestVersion) throw new ConfigError([`${database} has version ${version}, and ${oldestVersion} or later is needed`]);
   } finally {
     await client.end().catch(() => undefined);
+  }
+}
+
+/** After a restore the tables of entity types may belong to the owner alone. Every write of these types would then fail. */
+async function assertCompanionOwner({ url, database }: Pick<Prepared, 'url' | 'database'>): Promise<void> {
+  const store = openStore(url, 1, () => undefined);
+  try {
+    const tables = await listForeignTables(store.db);
+    if (tables.length > 0) throw new ConfigError([`${database}: ${foreignTablesAdvice(tables)}`]);
+  } finally {
+    await store.close();
   }
 }
 

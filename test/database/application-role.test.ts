@@ -153,12 +153,12 @@ test('with these rights the service changes companion tables that the owner has 
   try {
     const cookie = await service.openSession((await service.createUser('bob')).id);
     const create = async (name: string) => (await service.call('POST', `/rest/entity/${name}`, { cookie, json: { a: 'x' } })).status;
+    const properties = { a: { type: 'string' }, b: { type: 'string' } };
     for (const [name, stores] of [
       ['owned', [owner, service.store, owner]],
       ['served', [service.store, owner, service.store]],
     ] as const) {
       expect(await create(name)).toBe(201);
-      const properties = { a: { type: 'string' }, b: { type: 'string' } };
       for (const [index, store] of stores.entries()) {
         const document = { type: 'object', properties, 'x-index': [['a'], ['b'], ['a', 'b']].slice(0, index + 1) };
         await applyChange(store, theService, { name, document, source: 'command' });
@@ -167,9 +167,56 @@ test('with these rights the service changes companion tables that the owner has 
       expect(await create(name)).toBe(201);
       const { companion } = await findStoredType(service.db, name);
       expect(await rows(applicationUrl, `select key from entity_data.${companion?.table}`)).toHaveLength(2);
+      const statistics = `select from pg_statistic_ext where stxrelid = 'entity_data.${companion?.table}'::regclass`;
+      expect(await rows(ownerUrl, statistics)).toHaveLength(1);
+      const fewer = { type: 'object', properties, 'x-index': [['b']] };
+      await applyChange(service.store, theService, { name, document: fewer, source: 'command' });
+      expect(await rows(ownerUrl, statistics)).toEqual([]);
     }
   } finally {
     await owner.close();
+    await service.close();
+  }
+});
+
+test('201 — after a restore and docs/application-role.sql: the service writes types with rules and changes them, and without the file it does not start (rule 88)', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-roles-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const at = (name: string) => ({ owner: withDatabase(ownerUrl, name), application: withDatabase(applicationUrl, name) });
+  const [before, after] = [at('before_restore'), at('after_restore')];
+  const document = (...indexes: string[][]) => ({
+    type: 'object',
+    properties: { a: { type: 'string' }, b: { type: 'string' } },
+    'x-index': indexes,
+  });
+  for (const name of ['before_restore', 'after_restore']) await execute(ownerUrl, `create database ${name}`);
+  await migrate(before.owner);
+  const owner = openStore(before.owner, 2, () => undefined);
+  onTestFinished(() => owner.close());
+  await applyChange(owner, theService, { name: 'restored', document: document(['a'], ['a', 'b']), source: 'command' });
+
+  const file = join(directory, 'all.backup');
+  expect(await new AdminCommand(before.owner).run(['database', 'backup', '--to', file])).toMatchObject({ code: 0 });
+  expect(await new AdminCommand(after.owner).run(['database', 'restore', '--from', file])).toMatchObject({ code: 0 });
+  // All rights but the hand-over of what the owner has made.
+  await execute(after.owner, statements.replace(/^do \$\$.*?^end \$\$;$/ms, ''));
+  const config = readConfig({ DATABASE_URL: after.application });
+  const error: unknown = await prepareDatabase(config).catch((reason: unknown) => reason);
+  const advice = /tables of entity types belong to another role \(entity_data\.x1\): run docs\/application-role\.sql as the owner/;
+  expect(explainFailure(error, config)).toEqual([expect.stringMatching(advice)]);
+  const examined = await new AdminCommand(after.application).run(['doctor']);
+  expect(examined.stdout).toMatch(new RegExp(`^fail +companions +${advice.source}`, 'm'));
+  expect(examined.code).toBe(1);
+
+  await execute(after.owner, statements);
+  await (await prepareDatabase(config)).close();
+  const service = await TestService.start({}, { url: after.application, drop: async () => undefined });
+  try {
+    const cookie = await service.openSession((await service.createUser('hal')).id);
+    const created = await service.call('POST', '/rest/entity/restored', { cookie, json: { a: 'x' } });
+    expect(created.status, created.text).toBe(201);
+    await applyChange(service.store, theService, { name: 'restored', document: document(['b']), source: 'command' });
+  } finally {
     await service.close();
   }
 });
