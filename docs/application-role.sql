@@ -13,7 +13,13 @@ grant usage on sequence entity_key_seq, entity_type_id_seq to entity_application
 
 -- Companion tables of entity types. The service creates and drops them itself, and so does the owner, who runs the commands.
 grant usage, create on schema entity_data to entity_application;
-grant entity_application to current_user;
+do $$
+begin
+  if not pg_has_role('entity_application', 'usage') then
+    raise exception 'the role % is no member of entity_application', current_user
+      using hint = format('Let a superuser run: grant entity_application to %I;', current_user);
+  end if;
+end $$;
 
 -- Those that the owner has made: with a single role before, in a restore or in a copy.
 do $$

@@ -22,7 +22,7 @@ import { explainFailure } from '../../src/start/failure.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { newDataDir } from '../support/embedded.ts';
-import { readDocument } from '../support/markdown.ts';
+import { readDocument, section } from '../support/markdown.ts';
 import { cookieOf, password, TestService } from '../support/service.ts';
 import { execute, withDatabase } from '../support/sql.ts';
 
@@ -30,12 +30,16 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const role = 'entity_application';
 const statements = readDocument('docs/application-role.sql');
+const [, rolesOfDocument = ''] = /```sql\n(.*?)```/s.exec(section(readDocument('docs/production.md'), '## Two database roles')) ?? [];
 let embedded: EmbeddedDatabase;
+/** A superuser. */
+let administratorUrl: string;
+/** No superuser, and without the right to make roles. */
 let ownerUrl: string;
 let applicationUrl: string;
 
-/** A server whose role may make others: the embedded one may not, so a superuser allows it while the server is down. */
-async function openServerWithRoles(): Promise<EmbeddedDatabase> {
+/** A server with a superuser who may sign in: that of the embedded one may not, so it makes another while the server is down. */
+async function openServerWithSuperuser(): Promise<EmbeddedDatabase> {
   const dataDir = await newDataDir(afterAll);
   await (await openEmbedded(dataDir)).stop();
   const { cluster } = layoutOf(dataDir);
@@ -44,7 +48,7 @@ async function openServerWithRoles(): Promise<EmbeddedDatabase> {
   const { pgdata, options } = inDirectory(account, cluster);
   const { status, stderr } = spawnSync(postgres, ['--single', '-D', pgdata, 'postgres'], {
     ...options,
-    input: 'alter role entity_service createrole\n',
+    input: `create role administrator superuser login password 'a password of the test'\n`,
     encoding: 'utf8',
   });
   expect(status, stderr).toBe(0);
@@ -55,15 +59,21 @@ async function openServerWithRoles(): Promise<EmbeddedDatabase> {
 }
 
 beforeAll(async () => {
-  embedded = await openServerWithRoles();
+  embedded = await openServerWithSuperuser();
   ownerUrl = embedded.url;
-  await migrateDatabase(ownerUrl);
-  await execute(ownerUrl, `create role ${role} login password 'a password of the test'`);
-  await execute(ownerUrl, statements);
   const url = new URL(ownerUrl);
-  url.username = role;
   url.password = 'a password of the test';
+  url.username = 'administrator';
+  administratorUrl = url.href;
+  url.username = role;
   applicationUrl = url.href;
+  await migrateDatabase(ownerUrl);
+  const owner = decodeURIComponent(new URL(ownerUrl).username);
+  await execute(
+    administratorUrl,
+    rolesOfDocument.replaceAll('entities_owner', owner).replace(/password '.*?'/, "password 'a password of the test'"),
+  );
+  await execute(ownerUrl, statements);
 });
 afterAll(() => embedded.stop());
 
@@ -83,6 +93,18 @@ test('docs/application-role.sql names every table there is', async () => {
     .flatMap(([, list = '']) => list.split(/[\s,]+/))
     .filter((name) => name !== '');
   expect(named.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+});
+
+test('for an owner who is no member of the role of the service docs/application-role.sql says what the superuser has to run (rule 88)', async () => {
+  await execute(administratorUrl, `create role stranger login password 'a password of the test'`);
+  await execute(administratorUrl, 'create database strange owner stranger');
+  const url = new URL(withDatabase(administratorUrl, 'strange'));
+  url.username = 'stranger';
+  await migrate(url.href);
+  await expect(execute(url.href, statements)).rejects.toMatchObject({
+    message: `the role stranger is no member of ${role}`,
+    hint: `Let a superuser run: grant ${role} to stranger;`,
+  });
 });
 
 test('on a database without tables the start says that the owner has to migrate first', async () => {
@@ -199,7 +221,7 @@ test('201 — after a restore and docs/application-role.sql: the service writes 
   expect(await new AdminCommand(before.owner).run(['database', 'backup', '--to', file])).toMatchObject({ code: 0 });
   expect(await new AdminCommand(after.owner).run(['database', 'restore', '--from', file])).toMatchObject({ code: 0 });
   // All rights but the hand-over of what the owner has made.
-  await execute(after.owner, statements.replace(/^do \$\$.*?^end \$\$;$/ms, ''));
+  await execute(after.owner, statements.replace(/^do \$\$\ndeclare.*?^end \$\$;$/ms, ''));
   const config = readConfig({ DATABASE_URL: after.application });
   const error: unknown = await prepareDatabase(config).catch((reason: unknown) => reason);
   const advice = /tables of entity types belong to another role \(entity_data\.x1\): run docs\/application-role\.sql as the owner/;
@@ -245,7 +267,7 @@ test('201 — while the password of the role changes under load: each connection
       await expect.poll(() => statuses.length).toBeGreaterThan(before + 20);
     };
     await more();
-    await execute(ownerUrl, `alter role ${role} password 'the next password of the test'`);
+    await execute(administratorUrl, `alter role ${role} password 'the next password of the test'`);
     await store('the next password of the test');
     await more();
     over.abort();
@@ -265,11 +287,11 @@ test('201 — while the password of the role changes under load: each connection
     });
 
     const end = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
-    await execute(ownerUrl, `alter role ${role} connection limit 9 valid until '${end}'`);
+    await execute(administratorUrl, `alter role ${role} connection limit 9 valid until '${end}'`);
     const limited = (await new AdminCommand(url.href).run(['doctor'])).stdout;
     expect(limited).toMatch(/^warn +connections +1 process opens up to 12, and the role entity_application may have 9: alter role/m);
     expect(limited).toMatch(new RegExp(`^warn +role +the password of entity_application ends on ${end}`, 'm'));
-    await execute(ownerUrl, `alter role ${role} connection limit -1 valid until 'infinity'`);
+    await execute(administratorUrl, `alter role ${role} connection limit -1 valid until 'infinity'`);
 
     await rm(file);
     await reconnect();
@@ -281,7 +303,7 @@ test('201 — while the password of the role changes under load: each connection
     await expect.poll(create).toBe(201);
   } finally {
     await service.close();
-    await execute(ownerUrl, `alter role ${role} password 'a password of the test'`);
+    await execute(administratorUrl, `alter role ${role} password 'a password of the test'`);
   }
 });
 
