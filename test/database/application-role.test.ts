@@ -333,6 +333,12 @@ test('a function of the owner reads no table or view that the role has put in fr
     await expect(client.query(`select ${call}`), call).resolves.toBeDefined();
 });
 
+test('with these rights doctor finds nothing wrong, also where it may not read the audit trail (rule 88)', async () => {
+  const { code, stdout } = await new AdminCommand(applicationUrl).run(['doctor']);
+  expect(stdout).toMatch(/^ok +backups +not known: the role may not read the audit trail$/m);
+  expect(code, stdout).toBe(0);
+});
+
 test('a service whose role may not read the audit trail does not start with BACKUP_DIR (rule 88)', async () => {
   const start = TestService.start({ BACKUP_DIR: tmpdir() }, { url: applicationUrl, drop: async () => undefined });
   await expect(start).rejects.toThrow('BACKUP_DIR: the database role may not read the audit trail');
