@@ -20,6 +20,8 @@ export interface Desk {
   input: Readable & { isTTY?: boolean };
   /** For the outcome only. */
   output: Writable;
+  /** Why the output cannot be written. The process reports it at its end. */
+  outputError?: Error;
   /** For refusals, notes and prompts. */
   errors: Writable & { isTTY?: boolean };
   environment: () => NodeJS.ProcessEnv;

@@ -45,6 +45,8 @@ export async function runCommand(words: readonly string[], desk: Desk): Promise<
     const program = await buildProgram(desk, words[0]);
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
+    // The process itself reports an output that cannot be written.
+    if (desk.outputError !== undefined && error === desk.outputError) return;
     const { messages, exitCode } = failureOf(error, readableConfig(desk));
     for (const message of messages) desk.errors.write(`error: ${message}\n`);
     if (messages.length > 0 && words.includes('--json')) desk.output.write(`${toJson({ error: messages.join('; ') })}\n`);

@@ -9,7 +9,8 @@ import { useService } from '../support/service.ts';
 const service = useService();
 let environment: Record<string, string>;
 
-beforeAll(() => {
+beforeAll(async () => {
+  await service().createUser('eve');
   environment = { DATABASE_URL: service().databaseUrl };
 });
 
@@ -31,6 +32,20 @@ describe('the process', () => {
     const wrong = await startAdmin(['user', 'disable', '--json'], { environment });
     expect(wrong).toMatchObject({ code: 2, stderr: "error: missing required argument 'name'\n" });
     expect(JSON.parse(wrong.stdout)).toEqual({ error: "missing required argument 'name'" });
+  });
+
+  test.each([
+    [['key', 'create', 'eve', '--name', 'lost']],
+    [['audit', 'list', '--json']],
+    [['entities', 'export', 'note', '-']],
+    [['doctor']],
+  ])('exits with 1 and says why if its output cannot be written: %j', async (words) => {
+    const { code, stderr } = await startAdmin(words, { environment, outputFile: '/dev/full' });
+    expect(stderr).toMatch(
+      /^error: standard output cannot be written \(ENOSPC: [^\n]+\): changes of the command stand, and what it had to show is lost$/m,
+    );
+    expect(stderr.match(/^error: /gm)).toHaveLength(1);
+    expect(code).toBe(1);
   });
 
   test('is run by "npm run -s admin", with no other text on standard output', async () => {

@@ -1,6 +1,7 @@
 /** Runs the administration command: in a process of its own, as operators do, or in the test's process, which is faster. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -21,10 +22,16 @@ export interface RunOptions {
   environment?: Record<string, string>;
   /** Sends Ctrl-C to the process when it is fulfilled. */
   interrupt?: Promise<unknown>;
+  /** The file that becomes standard output; without it the output is read. */
+  outputFile?: string;
 }
 
 /** Starts a process whose environment is only `environment`. */
-export async function startAdmin(words: readonly string[], { input = '', environment = {}, interrupt }: RunOptions = {}): Promise<Run> {
+export async function startAdmin(
+  words: readonly string[],
+  { input = '', environment = {}, interrupt, outputFile }: RunOptions = {},
+): Promise<Run> {
+  const file = outputFile === undefined ? undefined : await open(outputFile, 'w');
   const child = spawn(process.execPath, ['src/cli/main.ts', ...words], {
     cwd: root,
     env: {
@@ -34,14 +41,15 @@ export async function startAdmin(words: readonly string[], { input = '', environ
       NODE_COMPILE_CACHE: 'node_modules/.cache/node',
       ...environment,
     },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', file?.fd ?? 'pipe', 'pipe'],
   });
+  await file?.close();
   void interrupt?.then(() => child.kill('SIGINT'));
   // A process that does not read its input may end first.
-  child.stdin.on('error', () => undefined).end(input);
+  child.stdin?.on('error', () => undefined).end(input);
   const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    child.stdout ? text(child.stdout) : '',
+    child.stderr ? text(child.stderr) : '',
     once(child, 'close') as Promise<[number | null]>,
   ]);
   return { code, stdout, stderr };
