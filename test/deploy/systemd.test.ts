@@ -37,3 +37,9 @@ test('the unit lets the primary process stop its workers, and gives it the time 
   expect(unit).toContain('\nKillMode=mixed\n');
   expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(stopTimeoutMs / 1_000);
 });
+
+test('the unit starts the service again every few seconds for as long as the database is away', () => {
+  const [settingsOfUnit = '', settingsOfService = ''] = unit.split('\n[Service]\n');
+  expect(settingsOfUnit).toContain('\nStartLimitIntervalSec=0\n');
+  expect(settingsOfService).toContain('\nRestart=on-failure\nRestartSec=5\n');
+});
