@@ -124,7 +124,7 @@ async function assertServerVersion({ url, database }: { url: string; database: s
 }
 
 /** After a restore the tables of entity types may belong to the owner alone. Every write of these types would then fail. */
-async function assertCompanionOwner({ url, database }: Pick<Prepared, 'url' | 'database'>): Promise<void> {
+async function assertCompanionOwner({ url, database }: Pick<PreparedDatabase, 'url' | 'database'>): Promise<void> {
   const store = openStore(url, 1, () => undefined);
   try {
     const tables = await listForeignTables(store.db);

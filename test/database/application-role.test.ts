@@ -100,7 +100,7 @@ test('for an owner who is no member of the role of the service docs/application-
   await execute(administratorUrl, 'create database strange owner stranger');
   const url = new URL(withDatabase(administratorUrl, 'strange'));
   url.username = 'stranger';
-  await migrate(url.href);
+  await migrateDatabase(url.href);
   await expect(execute(url.href, statements)).rejects.toMatchObject({
     message: `the role stranger is no member of ${role}`,
     hint: `Let a superuser run: grant ${role} to stranger;`,
@@ -212,7 +212,7 @@ test('201 — after a restore and docs/application-role.sql: the service writes 
     'x-index': indexes,
   });
   for (const name of ['before_restore', 'after_restore']) await execute(ownerUrl, `create database ${name}`);
-  await migrate(before.owner);
+  await migrateDatabase(before.owner);
   const owner = openStore(before.owner, 2, () => undefined);
   onTestFinished(() => owner.close());
   await applyChange(owner, theService, { name: 'restored', document: document(['a'], ['a', 'b']), source: 'command' });
