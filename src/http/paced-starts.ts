@@ -1,76 +1,114 @@
 /**
- * Starts at most 32 requests in each turn of the event loop, in the order of their arrival. Node.js emits all requests that have arrived in one
- * turn. A thousand clients would thus start a thousand requests, whose objects survive young collections until the database has answered. A
- * request that waits here has few objects yet.
+ * Starts at most 32 requests in each turn of the event loop, in the order of their arrival, and has at most 16 of a connection under way (rule
+ * 80). Node.js emits all requests that have arrived in one turn. A thousand clients would thus start a thousand requests, whose objects survive
+ * young collections until the database has answered. So would one client that does not wait for answers. A request that waits here has few
+ * objects yet.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** 32 clients never wait. The objects of as many requests fit into the caches of a processor. */
 const startsPerTurn = 32;
+/** Clients that do not wait for answers have about ten requests under way. */
+const unansweredPerConnection = 16;
+/** 32 MiB of objects. Node.js reads 64 KiB at once, in which one connection can send 3,600 requests. */
+const waitingPerProcess = 8_192;
 
 /** The requests that have arrived and have not been started. */
 export interface PacedStarts {
-  /** Those that wait for their turn: one for each connection at most. */
+  /** Those that wait for their turn, or for the answers of others on their connection. */
   readonly waiting: number;
-  /** The number of those that were never started, because their clients had left. */
+  /** The number of those that were never started, because their connections had ended. */
   readonly abandoned: number;
 }
 
-/** The response of the connection's request that waits. */
-const waitingOf = Symbol('waiting');
-type PacedSocket = Socket & { [waitingOf]?: ServerResponse | undefined };
+interface Connection {
+  readonly socket: Socket;
+  /** The number of its requests that have been started and whose answers have not been sent. */
+  underWay: number;
+  /** Those that have not been started, in the order of arrival. */
+  readonly waiting: ServerResponse[];
+  /** Whether it stands in the line of the connections that start a request in one of the next turns. */
+  isInLine: boolean;
+  /** Whether the server reads no more from it for the present. */
+  isStopped: boolean;
+}
+
+const connectionOf = Symbol('connection');
+type PacedSocket = Socket & { [connectionOf]?: Connection };
 
 /**
- * Paces the requests of `server`, which must have its listener for them. Only one request of a connection waits. If another one arrives on it, both start at once: so they stay in
- * order, and Node.js reads no more from a client that does not wait for answers than without pacing. A request whose client has left is not started.
+ * Paces the requests of `server`, which must have its listener for them. While a connection has more than 16 unanswered requests, the server does
+ * not read from it; those that have arrived by then wait and start in order. Such a connection is destroyed if 8,192 requests wait in the process: RFC
+ * 9112 section 9.3.2 lets its client repeat those without an answer. A request whose connection has ended is not started.
  * The further servers that Fastify creates for other addresses of `localhost` are not paced.
  */
 export function paceStarts(server: Server): PacedStarts {
   const [listener] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
   if (listener === undefined) throw new Error('the server has no listener for requests');
   server.removeListener('request', listener);
+  const serve = listener.bind(server);
+  // Otherwise a request would start in the context of the one whose answer made room for it.
+  const outside = AsyncLocalStorage.snapshot();
   // An array, because the tables of a Map would become old objects, and retain the requests.
-  let queue: ServerResponse[] = [];
+  let line: Connection[] = [];
   let waiting = 0;
   let abandoned = 0;
   let started = 0;
 
-  const start = (response: ServerResponse) => {
+  const startNext = (connection: Connection) => {
+    // Hooks that follow the connection would learn nothing of its end, which is over.
+    if (!connection.socket.writable) return abandonAll(connection);
+    const response = connection.waiting.shift();
+    if (!response) return;
+    waiting -= 1;
+    connection.underWay += 1;
     started += 1;
     if (started === 1) setImmediate(nextTurn);
-    listener.call(server, response.req, response);
+    response.once('close', () => {
+      connection.underWay -= 1;
+      advance(connection);
+    });
+    outside(serve, response.req, response);
   };
-  /** Starts the request if it waits. One that had to start before its turn is still in the queue. */
-  const startWaiting = (socket: PacedSocket, response: ServerResponse) => {
-    if (socket[waitingOf] !== response) return;
-    socket[waitingOf] = undefined;
-    waiting -= 1;
-    // Hooks that follow the connection would learn nothing of its end, which is over.
-    if (socket.destroyed) abandoned += 1;
-    else start(response);
+  const abandonAll = ({ waiting: left }: Connection) => {
+    waiting -= left.length;
+    abandoned += left.length;
+    left.length = 0;
+  };
+  const mayStart = ({ waiting: { length }, underWay }: Connection) => length > 0 && underWay < unansweredPerConnection;
+  /** Starts what may start now, and puts the connection into the line if more may start in a later turn. */
+  const advance = (connection: Connection) => {
+    while (mayStart(connection) && !connection.isInLine)
+      if (line.length === 0 && started < startsPerTurn) startNext(connection);
+      else joinLine(connection);
+    readOrStop(connection);
+  };
+  const joinLine = (connection: Connection) => {
+    connection.isInLine = true;
+    line.push(connection);
   };
   const nextTurn = () => {
     started = 0;
     let next = 0;
-    for (const response of queue) {
+    // Connections that join the line meanwhile are reached as well.
+    for (const connection of line) {
       if (started === startsPerTurn) break;
       next += 1;
-      startWaiting(response.req.socket, response);
+      startNext(connection);
+      connection.isInLine = false;
+      if (mayStart(connection)) joinLine(connection);
     }
-    queue = queue.slice(next);
+    line = line.slice(next);
   };
   server.on('request', ({ socket }: IncomingMessage & { socket: PacedSocket }, response: ServerResponse) => {
-    const isFirst = response.socket !== null;
-    if (!isFirst) {
-      if (socket[waitingOf]) startWaiting(socket, socket[waitingOf]);
-      start(response);
-    } else if (started < startsPerTurn) start(response);
-    else {
-      socket[waitingOf] = response;
-      waiting += 1;
-      queue.push(response);
-    }
+    const connection = (socket[connectionOf] ??= newConnection(socket));
+    connection.waiting.push(response);
+    waiting += 1;
+    if (waiting > waitingPerProcess && isFull(connection)) socket.destroy();
+    if (socket.writable) advance(connection);
+    else abandonAll(connection);
   });
   return {
     get waiting() {
@@ -80,4 +118,26 @@ export function paceStarts(server: Server): PacedStarts {
       return abandoned;
     },
   };
+}
+
+function isFull({ underWay, waiting }: Connection): boolean {
+  return underWay + waiting.length > unansweredPerConnection;
+}
+
+function newConnection(socket: Socket): Connection {
+  const connection = { socket, underWay: 0, waiting: [], isInLine: false, isStopped: false };
+  // A request that reads its body resumes the connection, and Node.js does when an answer has been sent.
+  socket.on('resume', () => {
+    if (connection.isStopped) socket.pause();
+  });
+  return connection;
+}
+
+/** Stops reading from a connection with too many requests, and goes on when there is room. The body of its last request may not have arrived by then. */
+function readOrStop(connection: Connection): void {
+  const { socket, isStopped } = connection;
+  connection.isStopped = isFull(connection);
+  if (connection.isStopped === isStopped) return;
+  if (isStopped) socket.resume();
+  else socket.pause();
 }

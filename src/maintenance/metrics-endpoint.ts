@@ -33,7 +33,11 @@ interface Reply extends Question {
 export function exposeMetrics(app: FastifyInstance, context: Context, tokens: Current<readonly Secret[]>, starts: PacedStarts): void {
   const meters = createMetricSet(context);
   meters.gauge('requests_waiting', 'Requests that have arrived and have not been started.', () => starts.waiting);
-  meters.counter('requests_abandoned_total', 'Requests that were not started, because their clients had left.', () => starts.abandoned);
+  meters.counter(
+    'requests_abandoned_total',
+    'Requests that were not started, because their connections had ended.',
+    () => starts.abandoned,
+  );
   const { registry } = meters;
   measureRequests(app, meters);
   // A worker needs a registry of this kind to answer the primary.

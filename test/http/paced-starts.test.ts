@@ -86,23 +86,6 @@ test('requests that arrive while others wait do not overtake them', async () => 
   expect(new Set(arrived)).toEqual(new Set(['/early', '/late']));
 });
 
-test('of a client that sends 500 requests without waiting for answers one waits at most, and they start in order', async () => {
-  const startedAtArrival: number[] = [];
-  const { clients, started, starts } = await openServer(101, ({ url }, startedSoFar) => {
-    if (url === '/eager-499') startedAtArrival.push(startedSoFar);
-  });
-  const [eager, ...others] = clients;
-  for (const client of others) client.write(requestFor('/other'));
-  const sent = Array.from({ length: 500 }, (_, n) => `/eager-${n}`);
-  eager?.write(sent.map(requestFor).join(''));
-  const all = await started(600);
-  expect(Math.max(...all.map(({ waiting }) => waiting))).toBeLessThanOrEqual(101);
-  expect(Math.max(...all.map(({ waiting }) => waiting))).toBeGreaterThan(32);
-  expect(startedAtArrival[0]).toBeGreaterThanOrEqual(500);
-  expect(all.map(({ path }) => path).filter((path) => path !== '/other')).toEqual(sent);
-  expect(starts.waiting).toBe(0);
-});
-
 test('a request whose client has left while it waited is not started but counted, and those behind it are started', async () => {
   const { clients, started, starts, arrived } = await openServer(200, ({ url, socket }) => {
     if (url?.startsWith('/gone')) socket.destroy();
