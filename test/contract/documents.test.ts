@@ -139,6 +139,18 @@ describe('the document', () => {
     expect(await shown('127.0.0.1:3000')).toEqual({ ...body, servers: [{ ...body.servers[0], url: '/' }] });
   });
 
+  test('200 — /docs/yaml is the prepared text of /openapi.yaml, whatever form its path has (rule 80)', async () => {
+    const { text } = await service().call('GET', '/openapi.yaml');
+    for (const path of ['/docs/yaml', '/docs/%79aml', '/docs/yaml?x=1']) {
+      const shown = await service().call('GET', path);
+      expect([shown.status, shown.headers.get('content-type'), shown.text === text]).toEqual([
+        200,
+        'application/yaml; charset=utf-8',
+        true,
+      ]);
+    }
+  });
+
   test('has examples that fit their own schemas', () => {
     let checked = 0;
     for (const [at, { schema, examples }] of objectsIn(document)) {
