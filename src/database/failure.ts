@@ -42,6 +42,7 @@ const codeOf = (error: unknown): string | undefined =>
 /** Whether `error` says that the database cannot serve now: out of reach, shutting down, out of room, too slow, or not proved to be ours. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof ServerUnresponsiveError || error instanceof UntrustedServerError || error instanceof PasswordFileError) return true;
+  if (error instanceof LockNotHadError) return true;
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && codelessOutage.test(error.message);
   if (networkCodes.has(code) || resourceCodes.has(code) || isOfConnecting(error)) return true;
@@ -65,6 +66,14 @@ export class DirectAddressError extends Error {
 /** What is thrown when the server has not said anything for longer than it lets a statement run. */
 export class ServerUnresponsiveError extends Error {
   override readonly name = 'ServerUnresponsiveError';
+}
+
+/** What a grouped write throws, with nothing written, when another transaction has a lock that the row needs; `cause` is what PostgreSQL says. */
+export class LockNotHadError extends Error {
+  override readonly name = 'LockNotHadError';
+  constructor(cause: unknown) {
+    super('another transaction has a lock that the row needs', { cause });
+  }
 }
 
 /** Whether the connection on which the statement failed is as good as before. */

@@ -3,7 +3,7 @@
  * own body (security rule 79).
  */
 import type { Caller } from '../authn/caller.ts';
-import { violatedUnique, withUnknownOutcome } from '../database/failure.ts';
+import { LockNotHadError, violatedUnique, withUnknownOutcome } from '../database/failure.ts';
 import type { Statements } from '../database/port.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import type { Origin } from '../audit/store.ts';
@@ -33,18 +33,15 @@ export interface Creation {
  * `idempotency-in-progress` while the first request is under way.
  */
 export async function createEntity(
-  { store, queues, types }: Writes,
+  writes: Writes,
   permit: Permit<'create'>,
   caller: Caller,
   { fields, text, claim }: Creation,
 ): Promise<OnceDone<EntityRow>> {
+  const { store, queues, types } = writes;
   const { origin } = caller;
   const heavy = isHeavy(text);
   const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : job());
-  const insert = async (checked: CheckedFields) => {
-    const row = await insertEntity(store, permit, origin, checked, heavy);
-    return row && { outcome: row, isReplayed: false };
-  };
   return await whileTypeIsCurrent(types, permit.entity, async (type) => {
     let checked: Checked;
     try {
@@ -54,10 +51,32 @@ export async function createEntity(
       if (repeat) return repeat;
       throw error;
     }
-    return await inTurn(() =>
-      claim ? createOnce(store, permit, origin, claim, { fields: text, ...checked }) : insert({ fields: text, ...checked }),
-    );
+    const checkedFields = { fields: text, ...checked };
+    if (claim) return await inTurn(() => createOnce(store, permit, origin, claim, checkedFields));
+    const row = await insertInTurn(writes, permit, caller, checkedFields, heavy);
+    return row && { outcome: row, isReplayed: false };
   });
+}
+
+/**
+ * Inserts as {@link insertEntity} does, together with other requests if it can. What `isHeavy` and what needs a lock of another transaction waits for its turn
+ * and goes alone.
+ */
+export async function insertInTurn(
+  { store, queues }: Writes,
+  permit: Permit<'create'>,
+  caller: Caller,
+  checked: CheckedFields,
+  isHeavy: boolean,
+): Promise<EntityRow | undefined> {
+  const alone = () => insertEntity(store, permit, caller.origin, checked, true);
+  if (isHeavy) return await queues.runHeavy(permit, caller, alone);
+  try {
+    return await insertEntity(store, permit, caller.origin, checked, false);
+  } catch (error) {
+    if (!(error instanceof LockNotHadError)) throw error;
+  }
+  return await queues.runContended(permit, alone);
 }
 
 function check(type: EntityType | undefined, fields: unknown): Checked {

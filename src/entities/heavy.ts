@@ -38,7 +38,7 @@ const aggregationsOfProcess = { running: 3, waiting: 4_096, waitMs: 3_000 };
  * PostgreSQL, and the p95 of small writes of others beside them falls by half (docs/performance.md).
  */
 const pace = { longMs: 10, times: 2, maximumMs: 200 };
-/** Two, so that one update that waits long for a row does not hold up those of other rows. */
+/** Two, so that one write that waits long for a row does not hold up those of other rows. */
 const contendedOfUser = { running: 2, waiting: 256, waitMs: 4_000 };
 
 /** Whether merging or storing the body, JSON text, may cost more than other callers should wait for. Counts the braces in texts too. */
@@ -125,7 +125,7 @@ export class EntityQueues {
     return this.#aggregations.run(permit, caller, job);
   }
 
-  /** Runs `job`, which waits for a row that another request is changing, when it is its turn among those of its user. Throws 503 `busy`. */
+  /** Runs `job`, which waits for a lock that another request has, when it is its turn among those of its user. Throws 503 `busy`. */
   runContended<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
     return this.#contendedOfUser.run(userName, job);
   }

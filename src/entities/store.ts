@@ -4,7 +4,7 @@
  */
 import type { Statements } from '../database/port.ts';
 import type { Origin } from '../audit/store.ts';
-import { withUnknownOutcome } from '../database/failure.ts';
+import { LockNotHadError, withUnknownOutcome } from '../database/failure.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import { changeValues } from './changed.ts';
@@ -45,7 +45,8 @@ export function checkedBy(type: EntityType | undefined, fields: unknown): Checke
 
 /**
  * Stores new fields and returns the row; with `alone` in a statement of its own, otherwise together with other requests. Undefined, with nothing
- * written, when the type has changed. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the type does not hold.
+ * written, when the type has changed. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the type does not hold, and `LockNotHadError` when
+ * the row cannot go together with others, because it would wait for a lock.
  */
 export async function insertEntity(
   store: Statements,
@@ -110,7 +111,7 @@ export interface Merge extends Checked {
   limitBytes: number;
 }
 
-/** Like {@link updateStoredEntity}, together with other requests. Undefined also for a heavy entity, and while another request is changing it. */
+/** Like {@link updateStoredEntity}, together with other requests. Undefined also for a heavy entity, and while another transaction has a lock that it needs. */
 export async function updateGrouped(
   store: Statements,
   permit: Permit<'update'>,
@@ -122,7 +123,12 @@ export async function updateGrouped(
   const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions, limit: limitBytes };
   const values = { ...change, ...companion?.values, ...(kept && { kept }) };
   const row = merged === undefined ? rowOf(values, 'patch', patch) : rowOf(values, 'merged', merged);
-  return await withUnknownOutcome(underRules(companion?.layout, () => store.writeGrouped(updateMany, row)));
+  try {
+    return await withUnknownOutcome(underRules(companion?.layout, () => store.writeGrouped(updateMany, row)));
+  } catch (error) {
+    if (error instanceof LockNotHadError) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -15,7 +15,8 @@ import type { Claim } from './idempotency/idempotency.ts';
 import { writeOnce, type OnceDone } from './idempotency/once.ts';
 import { findAfter } from './idempotency/replay.ts';
 import type { EntityRow } from './row.ts';
-import { checkedBy, findEntity, insertEntity } from './store.ts';
+import { insertInTurn } from './create.ts';
+import { checkedBy, findEntity } from './store.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
 import { duplicatesAt, whileTableExists } from './violations.ts';
@@ -186,21 +187,20 @@ export function conflictOf(companion: Companion, unique: CompanionUnique): Probl
 
 /** Undefined when the type has changed, and `exists` when there is an entity with these values. */
 async function insertNew(
-  { store, queues }: Writes,
+  writes: Writes,
   { type, companion, unique, values }: Rule,
   permit: Permit<'create'>,
   caller: Caller,
   { fields, patch, isHeavy }: Upsert,
 ): Promise<Upserted | 'exists' | undefined> {
   type.check(fields);
-  const insert = () => insertEntity(store, permit, caller.origin, { fields: patch, ...checkedBy(type, fields) }, isHeavy);
   try {
-    const row = await (isHeavy ? queues.runHeavy(permit, caller, insert) : insert());
+    const row = await insertInTurn(writes, permit, caller, { fields: patch, ...checkedBy(type, fields) }, isHeavy);
     return row && { row, isCreated: true };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unique-conflict') throw error;
     const query = findKeyByUnique(companion, unique, values).compile(builder);
-    const found = await whileTableExists(companion, () => store.query(query));
+    const found = await whileTableExists(companion, () => writes.store.query(query));
     if (found?.length === 0) throw error;
     return found && 'exists';
   }

@@ -3,10 +3,10 @@
  * row but the way to the server and the wait for its disk, and both are the same for ten rows.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { RawBuilder } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { DatabaseError } from 'pg';
 import { withSpan } from '../../telemetry/spans.ts';
-import { outageProblem } from '../failure.ts';
+import { LockNotHadError, lockWasNotHad, outageProblem } from '../failure.ts';
 import { builder, prepare, type Executor, type PreparedStatement } from './prepared.ts';
 
 /** Most requests that one statement serves; with 1 each has its own. */
@@ -19,24 +19,44 @@ const queueTimeoutMs = 2_000;
 const maximumUnderWay = 3;
 /** Age in milliseconds beyond which a row of a failed statement is not tried alone; a request has 15 seconds. */
 const retryAgeLimitMs = 12_000;
+/** The longest wait for each lock of a row: of a group, and of a row of a failed group, behind which others wait one after the other. */
+const lockTimeouts = { group: '50ms', retry: '5ms' };
+/** A statement that has failed for want of a lock after longer than this has waited for a lock of a table, which all rows need. */
+const rowLockLimitMs = 1_000;
 
 /** A row of the result: what was done for the `n`th row that went in, counted from 1. */
 interface Numbered {
   n: string;
 }
 
-export type GroupedStatement<R> = PreparedStatement<{ rows: string }, R & Numbered>;
+interface GroupedValues {
+  /** JSON text of an array. */
+  rows: string;
+  /** The `lock_timeout` of PostgreSQL; that of the connection if undefined. */
+  lockTimeout?: string;
+}
+
+export type GroupedStatement<R> = PreparedStatement<GroupedValues, R & Numbered>;
 
 /**
  * Compiles a statement that is made for several rows: `build` gets the place of a JSON array of objects, and must give back the number of the
- * row that each row of its result is for. It must not wait for locks, or one request would wait for another's.
+ * row that each row of its result is for. It must read the place before it locks rows. PostgreSQL then sets the lock timeout until the end of
+ * the transaction, which also works behind a pooler. Locks of tables come first: their wait is bounded by the connection.
  */
 export function prepareGrouped<R>(
   name: string,
   build: (rows: RawBuilder<string>) => RawBuilder<R & Numbered>,
   variant?: string,
 ): GroupedStatement<R> {
-  return prepare<{ rows: string }, R & Numbered>(name, (value) => build(value('rows')).compile(builder), variant);
+  return prepare<GroupedValues, R & Numbered>(
+    name,
+    (value) => {
+      const timeout = sql`coalesce(${value('lockTimeout')}::text, current_setting('lock_timeout'))`;
+      const rows = sql<string>`(case when set_config('lock_timeout', ${timeout}, true) is not null then ${value('rows')} end)`;
+      return build(rows).compile(builder);
+    },
+    variant,
+  );
 }
 
 interface WaitingRow<R> {
@@ -85,6 +105,8 @@ export class WriteGroup<R> {
   readonly #now: () => number;
   #waiting: WaitingRow<R>[] = [];
   #isScheduled = false;
+  /** Resolves when the rows that are written apart from groups are done. */
+  #apart: Promise<unknown> = Promise.resolve();
 
   /** `now` tells milliseconds on a clock that never goes back. */
   constructor(pool: Executor, statement: GroupedStatement<R>, { turns = new GroupTurns(), now = () => performance.now() } = {}) {
@@ -96,7 +118,8 @@ export class WriteGroup<R> {
 
   /**
    * Returns the statement's result for `row` (JSON text of an object), or undefined when there is none. Throws what it would throw for this row
-   * alone, and 503 `unavailable` when the row was not sent in time or the server cannot be reached.
+   * alone, {@link LockNotHadError} when another transaction has a lock that the row needs, and 503 `unavailable` when the row was not sent in
+   * time or the server cannot be reached.
    */
   run(row: string): Promise<R | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
@@ -105,7 +128,7 @@ export class WriteGroup<R> {
     return withSpan(this.#statement.work, () => promise);
   }
 
-  /** The same at once and in a statement of its own, for a row that others should not wait for. */
+  /** The same at once and in a statement of its own, which waits for locks as long as the connection allows. For a row that others should not wait for. */
   async runAlone(row: string): Promise<R | undefined> {
     const [result] = await this.#statement(this.#pool, { rows: `[${row}]` });
     return result;
@@ -131,22 +154,29 @@ export class WriteGroup<R> {
 
   async #send(taken: WaitingRow<R>[]): Promise<void> {
     this.#schedule();
-    if (taken.length > 0) await this.#write(taken);
+    if (taken.length > 0) await this.#write(taken, lockTimeouts.group);
   }
 
   /**
    * Runs the statement for these rows, and again for each of them alone when one of them may have made it fail. Never rejects; false when the
    * server cannot be reached.
    */
-  async #write(taken: WaitingRow<R>[]): Promise<boolean> {
+  async #write(taken: WaitingRow<R>[], lockTimeout: string): Promise<boolean> {
+    const began = this.#now();
     try {
-      const results = await this.#statement(this.#pool, { rows: `[${taken.map(({ row }) => row).join()}]` });
+      const results = await this.#statement(this.#pool, { rows: `[${taken.map(({ row }) => row).join()}]`, lockTimeout });
       const byNumber = new Map(results.map((result) => [Number(result.n), result]));
       taken.forEach(({ resolve }, index) => resolve(byNumber.get(index + 1)));
       return true;
     } catch (error) {
       if (taken.length > 1 && failsForOneRow(error)) return await this.#writeOneByOne(taken);
-      for (const { reject } of taken) reject(error);
+      const waitedForRow = lockWasNotHad(error) && this.#now() - began < rowLockLimitMs;
+      if (taken.length > 1 && waitedForRow) {
+        // Without a turn, so that the next groups go on.
+        this.#apart = this.#apart.then(() => this.#writeOneByOne(taken));
+        return true;
+      }
+      for (const { reject } of taken) reject(waitedForRow ? new LockNotHadError(error) : error);
       if (error instanceof DatabaseError) return true;
       // No waiting row can be written now, and none has been.
       for (const { reject } of this.#waiting.splice(0)) reject(outageProblem(error));
@@ -160,7 +190,7 @@ export class WriteGroup<R> {
     for (const row of rows) {
       if (!isReachable) row.reject(outageProblem(new Error('the server cannot be reached')));
       else if (this.#now() - row.since > retryAgeLimitMs) row.reject(outageProblem(new Error('no time for another attempt')));
-      else isReachable = await this.#write([row]);
+      else isReachable = await this.#write([row], lockTimeouts.retry);
     }
     return isReachable;
   }

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, expectTypeOf, onTestFinished, test } from 
 import { WriteGroup, prepareGrouped } from '../../../src/database/driver/write-group.ts';
 import { connectPool } from '../../../src/database/driver/pool.ts';
 import type { Executor } from '../../../src/database/driver/prepared.ts';
+import type { Statement } from '../../../src/database/driver/timeout-client.ts';
+import { isOutage, LockNotHadError } from '../../../src/database/failure.ts';
 import type { TimeoutPool } from '../../../src/database/driver/timeout-pool.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -136,6 +138,67 @@ test('the one row that a full group leaves is written beside it, not after it', 
     return { rows };
   });
   expect(await Promise.all(rows)).toHaveLength(64);
+});
+
+/** Takes the lock that each row names. */
+const lockEach = prepareGrouped<{ locked: string }>(
+  'test.lock-each',
+  (rows) => sql`
+    select n, pg_advisory_xact_lock(lock)::text as locked
+    from rows from (jsonb_to_recordset(${rows}::jsonb) as (lock int)) with ordinality as input (lock, n)`,
+);
+
+test('a row that needs a lock of another transaction is refused alone, and waits for the lock in a statement of its own', async () => {
+  const { db, pool, close } = connectPool(database.url, 4, () => undefined);
+  onTestFinished(close);
+  const group = new WriteGroup(pool, lockEach);
+  const { alone } = await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(100)`.execute(trx);
+    const rows = Array.from({ length: 64 }, (_, n) => group.run(JSON.stringify({ lock: n < 3 ? 100 : n })));
+    const outcomes = await Promise.allSettled(rows);
+    const refused = { reason: { name: 'LockNotHadError', cause: { code: '55P03' } } };
+    expect(outcomes).toMatchObject(outcomes.map((_, n) => (n < 3 ? refused : { value: { locked: '' } })));
+    await expect(group.run('{"lock":100}')).rejects.toThrow('lock');
+    return { alone: group.runAlone('{"lock":100}') };
+  });
+  expect(await alone).toBeDefined();
+});
+
+test('503 — a lock that a row has not had in time is an outage, where the caller does not wait for it', () => {
+  expect(isOutage(new LockNotHadError(undefined))).toBe(true);
+});
+
+test('a statement that waits for a lock of its table keeps the time limit of the connection, and fails for all its rows', async () => {
+  const { db, pool, close } = connectPool(database.url, 4, () => undefined);
+  onTestFinished(close);
+  await sql`create table if not exists locked_table (n int)`.execute(db);
+  let now = 0;
+  const insertMany = prepareGrouped<{ done: boolean }>(
+    'test.insert-many',
+    (rows) => sql`
+      with input as (
+        select n from rows from (jsonb_to_recordset(${rows}::jsonb) as (a int)) with ordinality as input (a, n)
+      ), written as (insert into locked_table select n from input returning n)
+      select n, true as done from written`,
+  );
+  const sent: Statement[] = [];
+  const executor: Executor = {
+    async send(statement) {
+      sent.push(statement);
+      try {
+        return await pool.send(statement);
+      } finally {
+        now += 2_000;
+      }
+    },
+  };
+  const group = new WriteGroup(executor, insertMany, { now: () => now });
+  await db.transaction().execute(async (trx) => {
+    await sql`lock table locked_table`.execute(trx);
+    const outcomes = await Promise.allSettled([group.run('{}'), group.run('{}')]);
+    expect(outcomes).toMatchObject([{ reason: { code: '55P03' } }, { reason: { code: '55P03' } }]);
+  });
+  expect(sent).toHaveLength(1);
 });
 
 test('a database in which every statement times out gets three of them for 64 rows, one at a time', async () => {
