@@ -41,7 +41,7 @@ export async function createEntity(
   const { store, queues, types } = writes;
   const { origin } = caller;
   const heavy = isHeavy(text);
-  const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : job());
+  const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : queues.runKeyed(permit, job));
   return await whileTypeIsCurrent(types, permit.entity, async (type) => {
     let checked: Checked;
     try {

@@ -130,7 +130,7 @@ export class EntityQueues {
     return this.#contendedOfUser.run(userName, job);
   }
 
-  /** Runs `job`, a transaction with an Idempotency-Key, when it is its turn among those of its user. Throws 503 `busy`. */
+  /** Runs `job`, a write with an Idempotency-Key, when it is its turn among those of its user. Throws 503 `busy`. */
   runKeyed<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
     return this.#keyedOfUser.run(userName, job);
   }

@@ -62,35 +62,47 @@ describe('createEntity', () => {
     expect(await transactionsOf('many')).toBeLessThan(100);
   });
 
-  test('201 — creates that need a lock of another transaction, for a reference or a unique value, hold up no other create', async () => {
-    const { db } = service();
-    const properties = { code: { type: 'string' } };
-    const { table, columns } = await declareWithRules(service(), 'parent', { properties, 'x-unique': [{ fields: ['code'] }] });
-    const [code] = columns;
-    if (!code) throw new Error('the companion table has no column');
-    const references = { 'x-references': { parent: { to: 'parent', onDelete: 'cascade' } } };
-    await declareWithRules(service(), 'line', { properties: { parent: { type: 'string', format: 'int64' } }, ...references });
-    const parents = await Promise.all(['locked', 'changed', 'free'].map((text) => write('/rest/entity/parent', { code: text })));
-    const [locked = '', changed = '', free = ''] = parents.map(({ body }) => body.key);
-    const { waiting } = await db.transaction().execute(async (trx) => {
-      await sql`select from ${inSchema(table)} where key = ${locked} for update`.execute(trx);
-      await sql`update ${inSchema(table)} set ${sql.ref(code.name)} = ${storedValue(code, sql`'taken'`)} where key = ${changed}`.execute(
-        trx,
-      );
-      const waiting: Promise<Answer<Entity>>[] = [];
-      const others: Promise<Answer<Entity>>[] = [];
-      for (let n = 0; n < 20; n++) {
-        waiting.push(write('/rest/entity/line', { parent: locked }), write('/rest/entity/parent', { code: 'taken' }, cookies[1]));
-        others.push(write('/rest/entity/line', { parent: free }), write('/rest/entity/parent', { code: `own ${n}` }));
-        others.push(write('/rest/entity/unrelated', { n }));
-      }
-      // The transaction has its locks until all of these are answered.
-      for (const { status } of await Promise.all(others)) expect(status).toBe(201);
-      return { waiting };
-    });
-    const answers = await Promise.all(waiting);
-    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, n) => (n % 2 ? 409 : 201)));
-  });
+  test.each([
+    ['creates', 'p1', false],
+    ['creates with an Idempotency-Key', 'p2', true],
+  ])(
+    '201 — %s that need a lock of another transaction, for a reference or a unique value, hold up no other create',
+    async (_, name, isKeyed) => {
+      const { db } = service();
+      const properties = { code: { type: 'string' } };
+      const { table, columns } = await declareWithRules(service(), name, { properties, 'x-unique': [{ fields: ['code'] }] });
+      const [code] = columns;
+      if (!code) throw new Error('the companion table has no column');
+      const references = { 'x-references': { parent: { to: name, onDelete: 'cascade' } } };
+      await declareWithRules(service(), `${name}-line`, { properties: { parent: { type: 'string', format: 'int64' } }, ...references });
+      const parents = await Promise.all(['locked', 'changed', 'free'].map((text) => write(`/rest/entity/${name}`, { code: text })));
+      const [locked = '', changed = '', free = ''] = parents.map(({ body }) => body.key);
+      const locks = (n: number, path: string, json: object) =>
+        service().call<Entity>('POST', path, {
+          cookie: cookies[0],
+          json,
+          ...(isKeyed && { headers: { 'idempotency-key': `${path} ${n}` } }),
+        });
+      const { waiting } = await db.transaction().execute(async (trx) => {
+        await sql`select from ${inSchema(table)} where key = ${locked} for update`.execute(trx);
+        await sql`update ${inSchema(table)} set ${sql.ref(code.name)} = ${storedValue(code, sql`'taken'`)} where key = ${changed}`.execute(
+          trx,
+        );
+        const waiting: Promise<Answer<Entity>>[] = [];
+        const others: Promise<Answer<Entity>>[] = [];
+        for (let n = 0; n < 20; n++) {
+          waiting.push(locks(n, `/rest/entity/${name}-line`, { parent: locked }), locks(n, `/rest/entity/${name}`, { code: 'taken' }));
+          others.push(write(`/rest/entity/${name}-line`, { parent: free }), write(`/rest/entity/${name}`, { code: `own ${n}` }));
+          others.push(write('/rest/entity/unrelated', { n }));
+        }
+        // The transaction has its locks until all of these are answered.
+        for (const { status } of await Promise.all(others)) expect(status).toBe(201);
+        return { waiting };
+      });
+      const answers = await Promise.all(waiting);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map((_, n) => (n % 2 ? 409 : 201)));
+    },
+  );
 });
 
 describe('updateEntity', () => {
