@@ -1,5 +1,8 @@
 /** `POST /rest/entity/{name}/import`: entities of the rows of a file, with a report that is sent meanwhile. */
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { inSchema } from '../../src/companion/table.ts';
+import { findStoredType } from '../../src/entity-types/store.ts';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { writeTypes } from '../support/lists.ts';
 import { useService } from '../support/service.ts';
@@ -235,6 +238,14 @@ describe('CSV', () => {
   });
 });
 
+/** Whether a statement waits for a lock of the companion table. */
+async function waitsFor(table: string): Promise<boolean> {
+  const { rows } = await sql`select from pg_locks where not granted and relation = ${`entity_data.${table}`}::regclass`.execute(
+    service().db,
+  );
+  return rows.length > 0;
+}
+
 describe('by', () => {
   test('200 — updates the entities with the same values, and changes nothing when the file is imported again', async () => {
     const name = await declared();
@@ -305,6 +316,23 @@ describe('by', () => {
     const ends = imports.map(({ text }) => JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as { created: number; failed: number });
     expect([ends.reduce((sum, { created }) => sum + created, 0), ends.map(({ failed }) => failed)]).toEqual([20, [0, 0, 0]]);
     expect(await rowsOf(service(), name)).toHaveLength(20);
+  });
+
+  test('200 — a type that changes between the search for the entities and their update changes no outcome', async () => {
+    const name = await declared();
+    await send(name, '{"number":"1"}\n{"number":"2"}');
+    const { db } = service();
+    const { companion } = await findStoredType(db, name);
+    if (!companion) throw new Error('the type has no companion table');
+    const file = '{"number":"1","stock":1}\n{"number":"2","stock":2}';
+    const { imported } = await db.transaction().execute(async (trx) => {
+      await sql`lock table ${inSchema(companion.table)} in access exclusive mode`.execute(trx);
+      const imported = send(name, file, { query: '?by=number' });
+      await expect.poll(() => waitsFor(companion.table)).toBe(true);
+      await declareType(service(), name, { ...article, title: 'Article' });
+      return { imported };
+    });
+    expect(await imported).toMatchObject({ refused: [], end: { done: true, ...counts(2, 0, { updated: 2 }) } });
   });
 
   test('422 — by which there is no unique rule', async () => {

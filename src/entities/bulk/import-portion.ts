@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely';
 import type { Origin } from '../../audit/store.ts';
 import type { Companion, CompanionUnique } from '../../companion/layout.ts';
 import type { Store } from '../../database/port.ts';
+import { statementsWithin } from '../../database/statements-within.ts';
 import type { Database } from '../../database/tables.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../errors.ts';
@@ -13,6 +14,7 @@ import { changeValues } from '../changed.ts';
 import { rowOf } from '../grouped-writes.ts';
 import { matchByUnique, type ImportMode, type MatchedEntity } from './import-statements.ts';
 import { checkedBy, type Checked } from '../store.ts';
+import { typeHasRevision } from '../type-guard.ts';
 import { runTolerantly, TypeChanged, whileTypeLasts, type Refused } from './tolerant-statements.ts';
 import { conflictOf } from '../upsert.ts';
 import { writeStatementsOf } from '../write-statements.ts';
@@ -171,7 +173,7 @@ class Portion {
     }
   }
 
-  /** Returns the rows whose entity has been changed meanwhile. */
+  /** Returns the rows whose entity has been changed meanwhile. Throws {@link TypeChanged} when that may be the reason instead. */
   async #replace(changes: readonly RowReplacement[], permit: Permit<'update'>): Promise<PortionRow[]> {
     const { origin, limitBytes } = this.#request;
     const { replaceMany } = writeStatementsOf(this.#layout);
@@ -187,6 +189,8 @@ class Portion {
       lost.push(...some.filter((_, index) => !done.has(index)).map(({ row }) => row));
     });
     for (const { row, problem } of refused) this.#refuse(row.row, problem);
+    const revision = this.#request.type?.revision ?? '0';
+    if (lost.length > 0 && !(await typeHasRevision(statementsWithin(this.#trx), permit.entity, revision))) throw new TypeChanged();
     return lost;
   }
 
