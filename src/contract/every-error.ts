@@ -13,12 +13,12 @@ export interface Validator {
 }
 
 /**
- * Compiles a schema. The first validation stops at the first error, so accepted input costs little. Only refused input is validated again by
- * {@link createThoroughAjv}, which is compiled at the first refusal. If that is too much work, the first error stays the only one. `code` are
- * Ajv's options for both. Throws for an invalid schema.
+ * Compiles a schema. The first validation, of {@link createQuickAjv}, stops at the first error, so accepted input costs little. Only refused
+ * input is validated again by {@link createThoroughAjv}, which is compiled at the first refusal. If that is too much work, the first error
+ * stays the only one. `code` are Ajv's options for both. Throws for an invalid schema.
  */
 export function compileSchema(schema: object, ajv?: Ajv2020, code: CodeOptions = {}): Validator {
-  const accepts = (ajv ?? createAjv({ code })).compile(schema);
+  const accepts = (ajv ?? createQuickAjv(code)).compile(schema);
   let findAll: Validator | undefined;
   const validate: Validator = (value) => {
     if (accepts(value)) return true;
@@ -55,6 +55,45 @@ export function firstError(errors: readonly SchemaError[]): SchemaError[] {
   return errors.filter(({ keyword }) => keyword !== 'if').slice(-1);
 }
 
+/** The keywords whose subschemas may refuse a value that they accept. */
+const alternatives = ['anyOf', 'oneOf', 'contains'];
+
+/**
+ * An Ajv that stops at the first error. It makes no errors inside of `anyOf`, `oneOf` and `contains`: Ajv would make one for each alternative
+ * and each item, also of accepted input, and hold those of all items of `contains` at once.
+ */
+export function createQuickAjv(code: CodeOptions = {}): Ajv2020 {
+  const ajv = createAjv({ messages: false, code });
+  for (const keyword of alternatives)
+    wrapSubschemas(ajv, keyword, (context, compile) => (application, valid) => {
+      const compiled = compile({ ...application, createErrors: false }, valid);
+      context.reset();
+      return compiled;
+    });
+  return ajv;
+}
+
+type Compile = KeywordCxt['subschema'];
+
+/** Replaces the function with which the keyword compiles each of its subschemas by the one that `wrap` makes of it. */
+function wrapSubschemas(
+  ajv: Ajv2020,
+  keyword: string,
+  wrap: (context: KeywordCxt, compile: Compile) => Compile,
+  others: Partial<CodeKeywordDefinition> = {},
+): void {
+  const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+  ajv.removeKeyword(keyword);
+  ajv.addKeyword({
+    ...rule,
+    ...others,
+    code(context, ruleType) {
+      context.subschema = wrap(context, context.subschema.bind(context));
+      rule.code(context, ruleType);
+    },
+  });
+}
+
 /** The keywords that may cost more than time in proportion to the value, and the limit beside them that bounds it. */
 const bounds = { pattern: 'maxLength', format: 'maxLength', uniqueItems: 'maxItems' };
 
@@ -62,7 +101,7 @@ const bounds = { pattern: 'maxLength', format: 'maxLength', uniqueItems: 'maxIte
 function createThoroughAjv(code: CodeOptions): Ajv2020 {
   const process = limitErrors;
   const ajv = createAjv({ allErrors: true, verbose: true, validateSchema: false, passContext: true, code: { ...code, process } });
-  for (const keyword of ['anyOf', 'oneOf', 'contains']) countErrorsInside(ajv, keyword);
+  for (const keyword of alternatives) countErrorsInside(ajv, keyword);
   for (const [keyword, limit] of Object.entries(bounds)) {
     const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
     ajv.removeKeyword(keyword);
@@ -83,27 +122,22 @@ function createThoroughAjv(code: CodeOptions): Ajv2020 {
  * before. Their paths cannot tell it: a subschema that is a reference has the path of its target.
  */
 function countErrorsInside(ajv: Ajv2020, keyword: string): void {
-  const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
   const errors = new Name('errors');
   const counts = new WeakMap<KeywordCxt, Name>();
-  ajv.removeKeyword(keyword);
-  ajv.addKeyword({
-    ...rule,
-    code(context, ruleType) {
-      const { gen } = context;
-      const inside = gen.const('inside', _`[]`);
-      counts.set(context, inside);
-      const subschema = context.subschema.bind(context);
-      context.subschema = (application, valid) => {
-        const before = gen.const('before', errors);
-        const compiled = subschema(application, valid);
-        gen.code(_`${inside}.push(${errors} - ${before})`);
-        return compiled;
-      };
-      rule.code(context, ruleType);
-    },
-    error: { ...rule.error, message: '', params: (context) => _`{inside: ${counts.get(context as KeywordCxt)}}` },
-  });
+  const count = (context: KeywordCxt, compile: Compile): Compile => {
+    const { gen } = context;
+    const inside = gen.const('inside', _`[]`);
+    counts.set(context, inside);
+    return (application, valid) => {
+      const before = gen.const('before', errors);
+      const compiled = compile(application, valid);
+      gen.code(_`${inside}.push(${errors} - ${before})`);
+      return compiled;
+    };
+  };
+  const { error } = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+  const params = (context: object) => _`{inside: ${counts.get(context as KeywordCxt)}}`;
+  wrapSubschemas(ajv, keyword, count, { error: { ...error, message: '', params } });
 }
 
 /**

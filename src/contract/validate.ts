@@ -1,9 +1,8 @@
 /** Validates values against the contract's schemas without changing them: no coercion, no defaults, no removal (security rule 72). */
 import type { FastifySchemaCompiler } from 'fastify';
-import { createAjv } from './ajv.ts';
-import { compileSchema, type Validator } from './every-error.ts';
+import { compileSchema, createQuickAjv, type Validator } from './every-error.ts';
 
-const ajv = createAjv();
+const ajv = createQuickAjv();
 /** By schema: all routes of an operation in a process share its validator. */
 const validators = new WeakMap<object, Validator>();
 

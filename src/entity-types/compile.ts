@@ -1,6 +1,5 @@
 /** Makes the validator of a type from its document. */
-import { createAjv } from '../contract/ajv.ts';
-import { compileSchema } from '../contract/every-error.ts';
+import { compileSchema, createQuickAjv } from '../contract/every-error.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { trashKeepOf } from '../entities/removal/trash.ts';
@@ -32,7 +31,7 @@ export function compileType(revision: string, document: Schema, source: TypeSour
     check(fields, sent = () => fields) {
       if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body', sent());
     },
-    acceptsPatch: acceptsPatchOf(schema, (ofMembers) => createAjv({ code }).compile(ofMembers)),
+    acceptsPatch: acceptsPatchOf(schema, (ofMembers) => createQuickAjv(code).compile(ofMembers)),
     fields: fieldTypesOf(schema),
     isPlaceholder: false,
     mayBeUnfit: false,

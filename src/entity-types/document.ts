@@ -22,6 +22,8 @@ const deepestSchema = 32;
 const maximumExpansion = 1_000;
 /** What a caller's document may cost for one value: see {@link Expansion}. */
 const maximumWork = 300;
+/** Schemas of a caller's document that apply to one value (decision 193). */
+const maximumApplied = 100;
 /** Items that `uniqueItems` of a caller's document compares with each other. */
 const maximumUnique = 1_000;
 
@@ -158,8 +160,12 @@ function faultsOfForm(document: Schema): Fault[] {
 function faultsOfExpansion(document: Schema): Fault[] {
   const expansion = expansionOf(document, maximumExpansion);
   if ('recursiveReference' in expansion) return [{ pointer: expansion.recursiveReference.slice(1), code: 'not-supported' }];
-  if (expansion.size > maximumExpansion) return [{ pointer: '', code: 'too-many-values', values: { limit: maximumExpansion } }];
-  return expansion.work > maximumWork ? [{ pointer: '', code: 'too-many-values', values: { limit: maximumWork } }] : [];
+  const exceeded = [
+    { count: expansion.size, limit: maximumExpansion },
+    { count: expansion.work, limit: maximumWork },
+    { count: expansion.applied, limit: maximumApplied },
+  ].find(({ count, limit }) => count > limit);
+  return exceeded ? [{ pointer: '', code: 'too-many-values', values: { limit: exceeded.limit } }] : [];
 }
 
 /** What is found only when a validator is made: a reference without a target, a pattern that is none. */

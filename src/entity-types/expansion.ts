@@ -17,6 +17,8 @@ interface Costs {
    * and 100 for each `uniqueItems` of 1,000 objects.
    */
   work: number;
+  /** An upper bound of the schemas that apply to one value. */
+  applied: number;
 }
 
 /**
@@ -27,31 +29,38 @@ export function expansionOf(document: Schema, limit: number): Expansion {
   let size = 0;
   let recursiveReference: string | undefined;
   const followed = new Set<string>();
-  const workOf = (schema: unknown): number => {
+  const costsOf = (schema: unknown): Omit<Costs, 'size'> => {
     size += 1;
-    if (!isSchemaObject(schema) || size > limit || recursiveReference !== undefined) return 0;
+    if (!isSchemaObject(schema) || size > limit || recursiveReference !== undefined) return { work: 0, applied: 1 };
     if (Array.isArray(schema['enum'])) size += schema['enum'].length;
     let work = patternsOf(schema).reduce((sum, pattern) => sum + (linearPattern(pattern)?.programSize() ?? 0), ownWork(schema));
+    let applied = 1;
+    const add = (inner: ReturnType<typeof costsOf>) => {
+      work += inner.work;
+      applied += inner.applied;
+    };
     size += patternsOf(schema).length * 4;
     const { $ref } = schema;
     if (typeof $ref === 'string') {
       if (followed.has($ref)) recursiveReference ??= $ref;
       else {
         followed.add($ref);
-        work += workOf(targetOf(document, $ref));
+        add(costsOf(targetOf(document, $ref)));
         followed.delete($ref);
       }
     }
     // A value belongs to one of the properties, while several other subschemas may apply to it.
-    let property = 0;
+    const property = { work: 0, applied: 0 };
     for (const { schema: inner, path } of subschemasOf(schema, true)) {
-      if (path[0] === 'properties') property = Math.max(property, workOf(inner));
-      else work += workOf(inner);
+      const costs = costsOf(inner);
+      if (path[0] !== 'properties') add(costs);
+      else Object.assign(property, { work: Math.max(property.work, costs.work), applied: Math.max(property.applied, costs.applied) });
     }
-    return work + property;
+    add(property);
+    return { work, applied };
   };
-  const work = workOf(document);
-  return recursiveReference === undefined ? { size, work } : { recursiveReference };
+  const costs = costsOf(document);
+  return recursiveReference === undefined ? { size, ...costs } : { recursiveReference };
 }
 
 function patternsOf({ pattern, patternProperties }: Schema): string[] {

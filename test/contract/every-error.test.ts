@@ -1,6 +1,6 @@
 /** A refused value gets all its errors, in bounded time: the bounds are those that Ajv's option `allErrors` lacks. */
 import { describe, expect, test } from 'vitest';
-import { compileSchema } from '../../src/contract/every-error.ts';
+import { compileSchema, createQuickAjv } from '../../src/contract/every-error.ts';
 import { faultsOf } from '../../src/http/validation-faults.ts';
 
 /** The errors of a refused value, each as its place and keyword. */
@@ -16,6 +16,33 @@ function faults(schema: object, value: unknown) {
   return faultsOf(validate.errors ?? [], 'body', value).faults;
 }
 const many = <T>(count: number, item: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => item(index));
+
+test.for([
+  [{ anyOf: [{ minimum: 5 }, { const: 1 }] }, [5, 1], [2, 4]],
+  [{ oneOf: [{ minimum: 5 }, { maximum: 7 }] }, [1, 9], [5, 6]],
+  [
+    { contains: { anyOf: [{ const: 1 }, { const: 2 }] }, maxContains: 2 },
+    [
+      [9, 1],
+      [1, 2, 3],
+    ],
+    [[], [3], [1, 1, 2]],
+  ],
+  [
+    { $defs: { a: { anyOf: [{ const: 1 }, { const: 2 }] } }, anyOf: [{ minimum: 5, $ref: '#/$defs/a' }, { not: { $ref: '#/$defs/a' } }] },
+    [3],
+    [1, 2],
+  ],
+  [
+    { anyOf: [{ required: ['a'], properties: { a: true } }, { properties: { b: true } }], unevaluatedProperties: false },
+    [{ a: 1, b: 1 }],
+    [{ c: 1 }],
+  ],
+])('the verdict is that of the keywords: %j', ([schema, accepted, refused]) => {
+  const validate = createQuickAjv().compile(schema as object);
+  expect((accepted as unknown[]).map((value) => validate(value))).not.toContain(false);
+  expect((refused as unknown[]).map((value) => validate(value))).not.toContain(true);
+});
 
 test('every error is found', () => {
   const schema = { required: ['a', 'b'], properties: { c: { type: 'string', minLength: 3, pattern: '^x' }, d: { items: { minimum: 1 } } } };
@@ -65,6 +92,16 @@ describe('the work is bounded (rule 75)', () => {
     expect(errorsOf(doubling, chain(2)).length).toBeGreaterThan(10);
     expect(errorsOf(doubling, chain(13))).toEqual([' anyOf']);
     expect(faults(doubling, chain(13))).toEqual([{ pointer: '', code: 'invalid-value' }]);
+  });
+
+  test('by the first validation: it makes no errors inside of alternatives and items', () => {
+    const alternatives = many(100, (index) => ({ const: `x${index}` }));
+    for (const schema of [{ anyOf: alternatives }, { oneOf: alternatives }, { contains: { anyOf: alternatives } }]) {
+      const validate = createQuickAjv().compile({ anyOf: [schema, { type: 'null' }] });
+      expect(validate(many(100, () => 1))).toBe(false);
+      const found = validate.errors ?? [];
+      expect(found.map(({ keyword }) => keyword)).toEqual(['anyOf']);
+    }
   });
 
   test('by the limits beside a keyword: it does not test what is too long already', () => {

@@ -250,6 +250,16 @@ const bad: [what: string, document: unknown, fault: string][] = [
     { properties: { a: { allOf: [1_000, 999, 998, 997].map((maxItems) => ({ type: 'array', uniqueItems: true, maxItems })) } } },
     'too-many-values ',
   ],
+  [
+    '100 alternatives for each item',
+    { properties: { a: { type: 'array', contains: { anyOf: Array.from({ length: 100 }, (_, n) => ({ const: -n })) } } } },
+    'too-many-values ',
+  ],
+  [
+    '100 alternatives behind a reference',
+    { $defs: { a: { oneOf: Array.from({ length: 100 }, (_, n) => ({ minimum: n })) } }, additionalProperties: { $ref: '#/$defs/a' } },
+    'too-many-values ',
+  ],
   ['1,000 properties', { properties: Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`p${n}`, {}])) }, 'too-many-values '],
   ['300 KB', { description: 'x'.repeat(300_000) }, 'too-long '],
 ];
