@@ -5,6 +5,7 @@
 import { ruleKeywords } from '../companion/rules.ts';
 import { createAjv } from '../contract/ajv.ts';
 import { firstError } from '../contract/every-error.ts';
+import { formatNames } from '../contract/formats.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
@@ -51,7 +52,6 @@ const supportedKeywords = new Set(
   ),
 );
 const repeatedKeywords = new Set([...Object.keys(ajv.RULES.keywords), ...supportedKeywords]);
-const formats = Object.keys(ajv.formats);
 
 /** The schema that fields are validated with: the document without its service keywords. */
 export function schemaOf({ [ifMatchKeyword]: _, [historyKeyword]: __, [trashKeyword]: ___, ...schema }: Schema): Schema {
@@ -120,8 +120,8 @@ function faultsOfKeyword({ document, schemas }: Walked, keyword: string, value: 
   if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
   if (unsupportedKeywords.has(keyword)) return [{ pointer, code: 'not-supported' }];
   if (!supportedKeywords.has(keyword)) return [{ pointer, code: 'unknown' }];
-  if (keyword === 'format' && typeof value === 'string' && !formats.includes(value))
-    return [{ pointer, code: 'invalid-value', values: { allowed: formats.join(', ') } }];
+  if (keyword === 'format' && typeof value === 'string' && !formatNames.includes(value))
+    return [{ pointer, code: 'invalid-value', values: { allowed: formatNames.join(', ') } }];
   if (keyword === '$ref' && typeof value === 'string') {
     const isPointer = /^#(\/|$)/.test(value);
     const isInside = isPointer ? schemas.has(targetOf(document, value)) : value.startsWith('#');
