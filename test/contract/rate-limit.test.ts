@@ -65,13 +65,20 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
 test.each([
   ['POST', '/auth', { form: { user: 'eve' } }],
   ['HEAD', '/auth?logout=1', {}],
-  ['GET', '/health/ready', {}],
   ['GET', '/openapi.json', {}],
   ['GET', '/nowhere', {}],
   ['DELETE', '/auth', {}],
 ] as const)('429 — %s %s, which checks no credential, also with a valid one (rule 81)', async (method, path, call) => {
   for (const headers of [{ 'x-api-key': key }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }]) {
     expect((await refusal(() => service().call(method, path, { ...call, headers }))).status).toBe(429);
+  }
+});
+
+test('200 — health checks beside a flood from the same address (rules 81 and 92)', async () => {
+  await exhaust();
+  for (const path of ['/health/live', '/health/ready']) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => service().call('GET', path)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   }
 });
 
