@@ -13,10 +13,12 @@ import { addressOf } from './client-address.ts';
 export interface HeldBytesLimits {
   /** Limit of one user, or of one address without a credential, in a process. */
   caller: number;
+  /** Limit of all addresses without a credential together. What they hold does not count for the limit of the process. */
+  strangers: number;
   process: number;
 }
 
-const defaultLimits = { caller: 64 * 2 ** 20, process: 256 * 2 ** 20 };
+const defaultLimits = { caller: 64 * 2 ** 20, strangers: 64 * 2 ** 20, process: 256 * 2 ** 20 };
 /** Shorter bodies and answers are not counted, unless an answer has to wait for earlier ones. */
 const longBytes = 16_384;
 
@@ -24,14 +26,15 @@ const longBytes = 16_384;
 export class HeldBytes {
   readonly #limits: HeldBytesLimits;
   readonly #byCaller = new Map<string, number>();
-  #total = 0;
+  #ofUsers = 0;
+  #ofStrangers = 0;
 
   constructor(limits: HeldBytesLimits = defaultLimits) {
     this.#limits = limits;
   }
 
   get isEmpty(): boolean {
-    return this.#total === 0;
+    return this.#byCaller.size === 0;
   }
 
   /** Counts `bytes` for the caller until the returned function is called. */
@@ -48,20 +51,28 @@ export class HeldBytes {
     if (this.isEmpty) return undefined;
     const held = this.#byCaller.get(caller) ?? 0;
     if (held > 0 && held + bytes > this.#limits.caller) return tooMuchHeld(this.#limits.caller);
-    return bytes > 0 && this.#total + bytes > this.#limits.process ? busy() : undefined;
+    const free = isUser(caller) ? this.#limits.process - this.#ofUsers : this.#limits.strangers - this.#ofStrangers;
+    return bytes > 0 && bytes > free ? busy() : undefined;
   }
 
   #add(caller: string, bytes: number): void {
     const held = (this.#byCaller.get(caller) ?? 0) + bytes;
     if (held === 0) this.#byCaller.delete(caller);
     else this.#byCaller.set(caller, held);
-    this.#total += bytes;
+    if (isUser(caller)) this.#ofUsers += bytes;
+    else this.#ofStrangers += bytes;
   }
 }
 
+const userPrefix = 'user ';
+
 /** The key under which a user's bytes are counted. */
 export function holderOf({ name }: Pick<Principal['user'], 'name'>): string {
-  return `user ${name}`;
+  return userPrefix + name;
+}
+
+function isUser(caller: string): boolean {
+  return caller.startsWith(userPrefix);
 }
 
 /** Counts the bodies and answers of `app`, and refuses requests of callers who hold too much, before their body is read. */
@@ -73,18 +84,24 @@ export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const bytes = announcedBytes(request);
     if (bytes <= longBytes && held.isEmpty) return done();
-    const refusal = held.refusal(holderOfRequest(request), bytes);
+    // A stranger whose connection has unread answers needs memory for the next one as well.
+    const needed = request.principal || !hasToWait(reply) ? bytes : Math.max(bytes, 1);
+    const refusal = held.refusal(holderOfRequest(request), needed);
     if (!refusal && bytes > longBytes) count(holderOfRequest(request), bytes, reply);
     done(refusal);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const length = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
     if (length === 0) return done();
-    // Without a socket the answer waits for another answer on the same connection.
-    const { socket } = reply.raw;
-    if (length > longBytes || !socket || socket.writableLength > 0) count(holderOfRequest(request), length, reply);
+    if (length > longBytes || hasToWait(reply)) count(holderOfRequest(request), length, reply);
     done();
   });
+}
+
+/** Whether the answer has to wait for earlier ones on its connection. */
+function hasToWait({ raw: { socket } }: FastifyReply): boolean {
+  // Without a socket another answer of the connection is being made or sent.
+  return !socket || socket.writableLength > 0;
 }
 
 /** The key of a request: its user, or its address without a credential. */

@@ -3,6 +3,7 @@ import Fastify from 'fastify';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Principal } from '../../src/authn/principal.ts';
 import { boundHeldBytes, HeldBytes, type HeldBytesLimits } from '../../src/http/held-bytes.ts';
 import type { Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
@@ -73,6 +74,10 @@ describe('with smaller limits', () => {
   async function startServer(limits: HeldBytesLimits) {
     const app = Fastify({ bodyLimit: 50_000 });
     onTestFinished(() => app.close());
+    app.addHook('onRequest', async (request) => {
+      const { user } = request.headers;
+      if (typeof user === 'string') request.principal = { user: { name: user } } as Principal;
+    });
     boundHeldBytes(app, new HeldBytes(limits));
     const { promise, resolve } = Promise.withResolvers<void>();
     const late = { arrived: 0, left: 0, answered: 0, answer: () => resolve() };
@@ -87,14 +92,15 @@ describe('with smaller limits', () => {
     const preParsing = async () => void (bodies.begun += 1);
     app.post('/', { preParsing }, (_request, reply) => reply.send('read'));
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    const status = async (body?: string) => (await fetch(url, body === undefined ? {} : { method: 'POST', body })).status;
+    const status = async (body?: string, user?: string) =>
+      (await fetch(url, { headers: user === undefined ? {} : { user }, ...(body !== undefined && { method: 'POST', body }) })).status;
     return { url, late, bodies, status };
   }
 
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
   test('200 — answers that are ready after their clients have disconnected are not counted (rule 80)', async () => {
-    const { url, late, status } = await startServer({ caller: 150_000, process: 1_000_000 });
+    const { url, late, status } = await startServer({ caller: 150_000, strangers: 1_000_000, process: 1_000_000 });
     const sockets = await Promise.all([1, 2].map(() => openWithoutReading(get('/late'), false, url)));
     await expect.poll(() => late.arrived).toBe(2);
     for (const socket of sockets) socket.destroy();
@@ -105,7 +111,7 @@ describe('with smaller limits', () => {
   });
 
   test('200 — a body counts with the bytes that the server reads, not with the announced length (rule 80)', async () => {
-    const { url, late, bodies, status } = await startServer({ caller: 150_000, process: 150_000 });
+    const { url, late, bodies, status } = await startServer({ caller: 150_000, strangers: 150_000, process: 150_000 });
     const post = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 999999999999999\r\n\r\nx';
     // The refusal of the body waits for the answer before it.
     const socket = await openWithoutReading(get('/late') + post, false, url);
@@ -117,7 +123,7 @@ describe('with smaller limits', () => {
   });
 
   test('429 — a body whose answer waits for another one is counted until the connection ends (rule 80)', async () => {
-    const { url, bodies, status } = await startServer({ caller: 20_000, process: 1_000_000 });
+    const { url, bodies, status } = await startServer({ caller: 20_000, strangers: 1_000_000, process: 1_000_000 });
     const post = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 19000\r\n\r\n${'x'.repeat(19_000)}`;
     const socket = await openWithoutReading(get('/late') + post, false, url);
     await expect.poll(() => bodies.begun).toBe(1);
@@ -127,12 +133,30 @@ describe('with smaller limits', () => {
   });
 
   test('503 — above the limit of the process long bodies of all callers are refused, until memory is free again (rule 80)', async () => {
-    const { url, bodies, status } = await startServer({ caller: 1_000_000, process: 100_000 });
-    const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 49999\r\n\r\nx';
+    const { url, bodies, status } = await startServer({ caller: 1_000_000, strangers: 1_000_000, process: 100_000 });
+    const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nUser: ada\r\nContent-Type: text/plain\r\nContent-Length: 49999\r\n\r\nx';
     const sockets = await Promise.all([1, 2].map(() => openWithoutReading(head, false, url)));
     await expect.poll(() => bodies.begun).toBe(2);
+    expect(await status('x'.repeat(20_000), 'bob')).toBe(503);
+    expect(await status(undefined, 'bob')).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => status('x'.repeat(20_000), 'bob')).toBe(200);
+  });
+
+  test('503 — strangers have a limit of their own, at which those with unread answers are refused; users are served (rule 80)', async () => {
+    const { url, late, bodies, status } = await startServer({ caller: 1_000_000, strangers: 100_000, process: 100_000 });
+    const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 50000\r\n\r\nx';
+    const sockets = await Promise.all([1, 2].map(() => openWithoutReading(head, false, url)));
+    await expect.poll(() => bodies.begun).toBe(2);
+    const unread = await openWithoutReading(get('/late') + get('/'), false, url);
+    await expect.poll(() => late.arrived).toBe(1);
     expect(await status('x'.repeat(20_000))).toBe(503);
     expect(await status()).toBe(200);
+    expect(await status('x'.repeat(20_000), 'ada')).toBe(200);
+    late.answer();
+    let answers = '';
+    unread.setEncoding('latin1').on('data', (text: string) => (answers += text));
+    await expect.poll(() => answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => status('x'.repeat(20_000))).toBe(200);
   });
