@@ -5,6 +5,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client';
 import type { Context } from '../context.ts';
 import { archiveReach } from '../database/archive/histories.ts';
+import { lostLines } from '../telemetry/logging.ts';
 import { countLive } from '../sessions/count.ts';
 
 const prefix = 'entity_service_';
@@ -188,6 +189,8 @@ export function createMetricSet(context: Context): MetricSet {
     'max',
   );
   meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);
+
+  meters.counter('log_lines_lost_total', 'Lines of the log that could not be written to standard output.', lostLines);
 
   collectDefaultMetrics({ register: meters.registry });
   // The default, the mean of the workers, would hide one that is blocked.

@@ -3,53 +3,26 @@
  * query or secret gets there by accident.
  */
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
-import { destination, pino, type Logger } from 'pino';
+import { pino, type Logger } from 'pino';
 import { baseUrlOf } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
+import { LogOutput } from './log-output.ts';
 
-/** Lines are written out when they have 32 KiB together, or after 200 milliseconds: a write for each line costs as much as its request. */
-const batchBytes = 32_768;
-const flushIntervalMs = 200;
-
-let output: ReturnType<typeof destination> | undefined;
+let output: LogOutput | undefined;
 
 /** Standard output, of which the process has one. Lines in memory are still written when the process exits. */
-function standardOutput(): NonNullable<typeof output> {
-  return (output ??= openStandardOutput());
+function standardOutput(): LogOutput {
+  return (output ??= new LogOutput(1, ({ message }) =>
+    process.stderr.write(`entity-service: lines of the log are lost, because standard output cannot be written: ${message}\n`),
+  ));
 }
 
-function openStandardOutput(): NonNullable<typeof output> {
-  const opened = destination({
-    dest: 1,
-    sync: false,
-    minLength: batchBytes,
-    maxWrite: 2 * batchBytes,
-    periodicFlush: flushIntervalMs,
-    contentMode: 'buffer',
-  });
-  // As text, sonic-boom would count the bytes of all waiting lines again for each further line: a tenth of the processor time of a read.
-  const write = opened.write.bind(opened);
-  opened.write = (line) => write(Buffer.from(line) as never);
-  let hasFailed = false;
-  opened.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has left is no fault: pino then drops all lines.
-    if (hasFailed || error.code === 'EPIPE') return;
-    hasFailed = true;
-    // Otherwise pino would repeat the failed write for ever when the process exits.
-    Object.assign(opened, { write: () => true, flush: (done?: () => void) => done?.(), flushSync: () => undefined });
-    setImmediate(() => {
-      throw error;
-    });
-  });
-  return opened;
-}
+/** The number of lines that this process could not write. */
+export const lostLines = (): number => output?.lost ?? 0;
 
 /** Writes the lines in memory. Call it before the process exits. Resolves also when they cannot be written, as on a terminal that was closed. */
 export async function flushLog(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (output === undefined) return;
-  output.flush(() => resolve());
-  await promise;
+  await output?.flush();
 }
 
 /** Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. */
