@@ -1,12 +1,13 @@
 /** `entities …`: files of all entities of a name, into the database and out of it. */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { findAccount } from '../accounts/users.ts';
 import { recordChange } from '../administration/actor.ts';
 import { administratorAs, originOf } from '../administration/entities.ts';
+import { assertNewFile, writeNewFile } from '../database/transfer/backup-file.ts';
 import { entityLimitOf } from '../entities/entity-limits.ts';
 import type { ImportMode } from '../entities/bulk/import-statements.ts';
 import { countEntities } from '../entities/scan.ts';
@@ -210,24 +211,31 @@ async function exportFile(admin: Admin, name: string, file: string, options: Exp
   const named = fields?.split(',').map((field) => columnOf(type, field.split('.')));
   const csvOptions = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: options.csvSafe === true };
   const isToOutput = file === '-';
+  if (!isToOutput) await assertNewFile(file);
   const detail = { entity: name, format: formatOf(file, options.format) };
   await recordChange(store.db, actor, { event: 'entity.exported', detail });
   const progress = new FileProgress(desk.errors, 'entities', filter === undefined ? await countEntities(store.db, name) : undefined);
   const rethrow = async (error: unknown): Promise<never> => {
     throw error;
   };
+  const cancellation = new AbortController();
+  const { signal } = cancellation;
+  const cancel = () => cancellation.abort();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, cancel);
   try {
     await onReaders(admin, async (readers, after) => {
       const parts = counted(exportedParts({ readers, after, types, present }), progress);
       const texts = formatOf(file, options.format) === 'csv' ? asCsv(parts, new CsvWriter(csvOptions)) : asNdjson(parts, rethrow);
-      await (isToOutput ? pipeline(texts, desk.output, { end: false }) : pipeline(texts, newFile(file)));
+      await (isToOutput
+        ? pipeline(texts, desk.output, { end: false, signal })
+        : writeNewFile(file, (target) => pipeline(texts, target, { signal })));
     });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new Refusal(`${file} exists already`);
+    if (signal.aborted) throw new Refusal(isToOutput ? 'cancelled: the output is incomplete' : 'cancelled: there is no file');
     // A reader such as `head` may end before.
-    if (!isToOutput || code !== 'EPIPE') throw error;
+    if (!isToOutput || (error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, cancel);
     progress.end();
   }
   const { done } = progress;
@@ -243,8 +251,6 @@ async function asOptions<T>(read: Promise<T>): Promise<T> {
     throw new Refusal(printable(faults.join('; ')), 2);
   });
 }
-
-const newFile = (file: string): Writable => createWriteStream(file, { flags: 'wx', mode: 0o600 });
 
 async function* counted(parts: AsyncIterable<ExportedPart>, progress: FileProgress): AsyncGenerator<ExportedPart> {
   for await (const part of parts) {

@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AdminCommand } from '../support/admin.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { AdminCommand, startAdmin } from '../support/admin.ts';
+import { connect } from '../support/embedded.ts';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
@@ -47,10 +48,35 @@ test('a file is imported in the name of a user, with the administrator in the au
   expect((await readFile(target, 'utf8')).replaceAll(/^\d+/gm, 'KEY')).toBe('$key,number,stock,$fields\r\nKEY,1,10,\r\nKEY,3,30,\r\n');
   expect(await admin.run(['entities', 'export', 'article', target])).toMatchObject({
     code: 1,
-    stderr: `error: ${target} exists already\n`,
+    stderr: `error: ${target} exists already: name another file\n`,
   });
   const exported = await service().db.selectFrom('audit_event').where('event', '=', 'entity.exported').select('detail').execute();
+  expect(exported, 'a refused export is none').toHaveLength(1);
   expect(exported[0]?.detail).toMatchObject({ by: 'administrator', via: 'cli', entity: 'article', format: 'csv' });
+});
+
+test('Ctrl-C in the middle of an export, or a failure, leaves no file', async () => {
+  const folder = await mkdtemp(join(directory, 'exports-'));
+  const target = join(folder, 'out.ndjson');
+  const environment = { DATABASE_URL: service().databaseUrl };
+  // Without a filter the command would count the entities first.
+  const words = ['entities', 'export', 'article', target, '--filter', '{}'];
+  const holder = await connect(service().databaseUrl);
+  await holder.query('begin; lock table entity');
+  const waits = vi.waitFor(
+    async () => {
+      expect((await holder.query(`select from pg_locks where relation = 'entity'::regclass and not granted`)).rowCount).toBe(1);
+      expect(await readdir(folder)).toEqual([expect.stringMatching(/^out\.ndjson\.\w+\.partial$/)]);
+    },
+    { timeout: 20_000 },
+  );
+  const cancelled = await startAdmin(words, { environment, interrupt: waits });
+  expect(cancelled).toMatchObject({ code: 1, stdout: '', stderr: 'error: cancelled: there is no file\n' });
+  expect(await readdir(folder)).toEqual([]);
+
+  const failed = await startAdmin(words, { environment });
+  expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: /) });
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test('an export takes a filter and fields, and goes to standard output for other programs', async () => {

@@ -9,7 +9,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Contents, DataSource, TableContents } from './contents.ts';
@@ -39,9 +39,7 @@ export async function writeBackup(
   source: DataSource,
   { signal, onRows }: Pick<LoadOptions, 'signal' | 'onRows'>,
 ): Promise<number> {
-  await assertNewFile(file);
   const header: Header = { format, formatVersion, service, ...source.contents };
-  const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
   async function* lines(): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
     const hashed = (chunk: Buffer) => {
@@ -53,14 +51,28 @@ export async function writeBackup(
     yield Buffer.from(`${trailerStart}${hash.digest('hex')}\n`);
   }
   try {
-    await pipeline(lines, createGzip(), createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }), { signal });
+    await writeNewFile(file, (target) => pipeline(lines, createGzip(), target, { signal }));
+    return (await stat(file)).size;
+  } catch (error) {
+    throw signal.aborted ? new CancelledError('cancelled', { cause: error }) : error;
+  }
+}
+
+/**
+ * Writes a file with the mode 0600, which appears under its name when `write` has ended its stream and everything is on the disk. If `write` throws, no file is
+ * left. Throws {@link TransferRefused} if the file exists.
+ */
+export async function writeNewFile(file: string, write: (target: Writable) => Promise<void>): Promise<void> {
+  await assertNewFile(file);
+  const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
+  try {
+    await write(createWriteStream(partial, { flags: 'wx', mode: 0o600, flush: true }));
     await assertNewFile(file);
     await rename(partial, file);
     await syncDirectory(dirname(file));
-    return (await stat(file)).size;
   } catch (error) {
     await rm(partial, { force: true });
-    throw signal.aborted ? new CancelledError('cancelled', { cause: error }) : error;
+    throw error;
   }
 }
 
