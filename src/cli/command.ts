@@ -2,8 +2,10 @@
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
+import { DatabaseError } from 'pg';
 import type { Actor } from '../administration/actor.ts';
 import { adminCommand, startCommand } from '../config/command-name.ts';
+import { readDatabaseAddress } from '../config/database-address.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { openStore, type Store } from '../database/port.ts';
 import type { LogPosition } from '../database/standby/log-position.ts';
@@ -99,11 +101,21 @@ export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) 
   await onAnyDatabase(desk, shown, async (admin) => {
     const pending = await pendingMigrations(admin.store.db);
     if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
-    const outcome = await work(admin);
+    const outcome = await work(admin).catch((error: unknown) => {
+      throw isLackOfRight(error) ? forOwner(error, admin.config) : error;
+    });
     // An operator who reads that a user is disabled can rely on it, whichever replica the user calls next.
     if ((outcome.document as { changed?: boolean }).changed) await admin.store.settleAll(admin.directUrl);
     return outcome;
   });
+}
+
+const isLackOfRight = (error: unknown): error is DatabaseError => error instanceof DatabaseError && error.code === '42501';
+
+/** The migrations are complete, so the role of the service has what it needs: some commands are for the owner alone. */
+function forOwner({ message }: Error, { databaseUrl }: Config): Refusal {
+  const role = databaseUrl ? `the database role ${readDatabaseAddress(databaseUrl.reveal()).user}` : 'the database role';
+  return new Refusal(`${role} may not do this (${message}): run this command as the owner of the tables`);
 }
 
 /**

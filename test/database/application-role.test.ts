@@ -339,6 +339,20 @@ test('with these rights doctor finds nothing wrong, also where it may not read t
   expect(code, stdout).toBe(0);
 });
 
+test.each([
+  ['audit list'],
+  ['audit keep P13M'],
+  ['service-secret rotate'],
+  ['database backup --to /tmp/entity-service-never.backup'],
+  ['database after-restore --taken-at 2026-01-01T00:00:00Z'],
+])('with these rights "%s" says that it is for the owner of the tables (rule 88)', async (words) => {
+  const { code, stderr } = await new AdminCommand(applicationUrl).run(words.split(' '));
+  expect(stderr).toMatch(
+    /^error: the database role entity_application may not do this \(.+\): run this command as the owner of the tables$/m,
+  );
+  expect(code).toBe(1);
+});
+
 test('a service whose role may not read the audit trail does not start with BACKUP_DIR (rule 88)', async () => {
   const start = TestService.start({ BACKUP_DIR: tmpdir() }, { url: applicationUrl, drop: async () => undefined });
   await expect(start).rejects.toThrow('BACKUP_DIR: the database role may not read the audit trail');
