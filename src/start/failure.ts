@@ -6,12 +6,18 @@ import { readDatabaseAddress } from '../config/database-address.ts';
 import { DirectAddressError } from '../database/failure.ts';
 import { UntrustedServerError } from '../database/driver/verified-client.ts';
 
-/** The message of node-postgres. */
-const noTls = 'The server does not support SSL connections';
+/** Messages of node-postgres about errors without a code, and what each means. */
+const codelessFailures = [
+  { text: /^timeout e/, kind: 'timeout' },
+  { text: /^The server does not support SSL connections$/, kind: 'no-tls' },
+  { text: /^There was an error establishing an SSL connection$|^received invalid response/, kind: 'no-postgresql' },
+  { text: /client password must be a (non-empty )?string$/, kind: 'no-password' },
+  { text: /^Connection terminated/, kind: 'ended' },
+];
 /** The end of PostgreSQL's message about a connection without TLS that pg_hba.conf does not allow. */
 const withoutTls = /no encryption$/;
 /** The codes of OpenSSL's verification in Node.js. */
-const certificateCodes = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_|INVALID_CA|HOSTNAME_MISMATCH)/;
+const certificateCodes = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_|INVALID_CA)/;
 
 /** HOST and PORT cannot be listened on. Its cause is the error of the operating system. */
 export class ListenError extends Error {
@@ -56,8 +62,7 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
   if (url === undefined) return undefined;
   const cause = causeOf(error) as NodeJS.ErrnoException;
   const { message, syscall } = cause;
-  // pg's own errors of connecting carry no code.
-  const code = message.startsWith('timeout e') ? 'timeout' : message === noTls ? noTls : cause.code;
+  const code = cause.code ?? codelessFailures.find(({ text }) => text.test(message))?.kind;
   const { host, user, database } = readDatabaseAddress(url.reveal());
   const server = `PostgreSQL at ${url.toString()} (${setting})`;
   switch (code) {
@@ -75,7 +80,20 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
       return `${server} does not answer: check host, port and firewall`;
-    case noTls:
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'ended':
+      return `${server} has ended the connection (${message}): check host and port, and look into the log of the server and of a proxy before it`;
+    case 'EPROTO':
+      return `${server} fails to set up TLS: check that PostgreSQL has this host and port, and which versions of TLS it accepts`;
+    case 'no-postgresql':
+      return `${server} does not speak the protocol of PostgreSQL: correct host and port`;
+    case 'no-password':
+      return `${server} asks for the password of the user ${user}, and there is none: add it to ${setting}, or name a file with ?password_file=FILE`;
+    case 'HOSTNAME_MISMATCH':
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `${server} has a certificate for another host (${message}): ${setting} must have a host name of the certificate`;
+    case 'no-tls':
       return `${server} offers no TLS: enable it there, or end ${setting} with ?sslmode=disable where no other party can listen on the network`;
     case '28P01':
       return `${server} does not let the user ${user} in: check user and password`;

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { DatabaseError } from 'pg';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
 import { DirectAddressError } from '../../src/database/failure.ts';
 import { UntrustedServerError } from '../../src/database/driver/verified-client.ts';
 import { explainFailure, ListenError } from '../../src/start/failure.ts';
+import { prepareDatabase } from '../../src/start/prepare-database.ts';
+import { createDatabaseUntilDone } from '../support/database.ts';
 
 const config = readConfig({ DATABASE_URL: 'postgres://ada:pa%3Ass@db.example.com:5433/entities', HOST: '192.0.2.1', PORT: '80' });
 const direct = readConfig({ DATABASE_URL: 'postgres://eve:hush@direct.example.com/entities' }).databaseUrl;
@@ -66,6 +70,11 @@ describe('the reason why the service cannot start', () => {
       new UntrustedServerError('the PostgreSQL server asks for the password in clear'),
       `${server}: the PostgreSQL server asks for the password in clear`,
     ],
+    ...['ECONNRESET', 'EPIPE', undefined].map((code): [string, Error, string] => [
+      `the connection ends while it is opened: ${code ?? 'without a code'}`,
+      code === undefined ? new Error('Connection terminated unexpectedly') : failure(code, 'read', 'read ECONNRESET'),
+      `${server} has ended the connection (${code === undefined ? 'Connection terminated unexpectedly' : 'read ECONNRESET'}): check host and port, and look into the log of the server and of a proxy before it`,
+    ]),
     ['the server does not answer', new Error('timeout expired'), `${server} does not answer: check host, port and firewall`],
     [
       'the password is wrong',
@@ -93,10 +102,63 @@ describe('the reason why the service cannot start', () => {
       failure('SELF_SIGNED_CERT_IN_CHAIN', undefined, 'self-signed certificate in certificate chain'),
       `${server} has a certificate that is not accepted (self-signed certificate in certificate chain): sslrootcert=FILE in DATABASE_URL names the authority that signed it`,
     ],
+    [
+      'the certificate is for another host',
+      failure('ERR_TLS_CERT_ALTNAME_INVALID', undefined, "Hostname/IP does not match certificate's altnames"),
+      `${server} has a certificate for another host (Hostname/IP does not match certificate's altnames): DATABASE_URL must have a host name of the certificate`,
+    ],
     ['something else is refused', refusal('53300', 'too many clients'), `${server}: too many clients`],
     ['the error is of any other kind', new Error('first line\n  second line'), 'first line second line'],
   ])('%s', (_title, error, line) => {
     expect(explainFailure(error, config)).toEqual([line]);
+  });
+
+  /** What the start says when it connects to this address. */
+  const connecting = async (url: string) => {
+    const settings = readConfig({ DATABASE_URL: url });
+    const error: unknown = await prepareDatabase(settings).catch((reason: unknown) => reason);
+    return explainFailure(error, settings).join().replace(`PostgreSQL at ${settings.databaseUrl?.toString()} (DATABASE_URL)`, 'It');
+  };
+
+  /** The port of a program that answers what it receives with these texts, and then ends the connection. */
+  async function listenWith(...answers: string[]): Promise<number> {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      if (answers.length === 0) socket.destroy();
+      const left = [...answers];
+      socket.on('data', () => (left.length > 1 ? socket.write(left.shift() ?? '') : socket.end(left[0] ?? '')));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return (server.address() as AddressInfo).port;
+  }
+
+  test('an address without the password that the server asks for is explained', async () => {
+    const url = new URL(await createDatabaseUntilDone());
+    const user = url.username;
+    url.password = '';
+    expect(await connecting(url.href)).toBe(
+      `It asks for the password of the user ${user}, and there is none: add it to DATABASE_URL, or name a file with ?password_file=FILE`,
+    );
+  });
+
+  test('a proxy that accepts connections and ends them is explained', async () => {
+    expect(await connecting(`postgres://ada:hush@127.0.0.1:${await listenWith()}/entities`)).toMatch(
+      /^It has ended the connection \((read ECONNRESET|Connection terminated unexpectedly)\): check host and port, /,
+    );
+  });
+
+  test.each([
+    [['HTTP/1.1 400 Bad Request\r\n\r\n'], 'It does not speak the protocol of PostgreSQL: correct host and port'],
+    // The S means that TLS begins.
+    [
+      ['S', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+      'It fails to set up TLS: check that PostgreSQL has this host and port, and which versions of TLS it accepts',
+    ],
+  ])('a program that is no PostgreSQL and says %j is explained', async (answers, line) => {
+    const url = `postgres://ada:hush@127.0.0.1:${await listenWith(...answers)}/entities?sslmode=verify-full`;
+    expect(await connecting(url)).toBe(line);
   });
 
   test('a failure at the direct address names its setting, or DATABASE_URL if that is the only one', () => {
