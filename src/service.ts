@@ -36,6 +36,7 @@ import { openDailyBackups, scheduleBackups } from './maintenance/daily-backups.t
 import { followSecretFiles } from './maintenance/secret-files.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
+import { OutageLog } from './telemetry/outage-log.ts';
 import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, laterSchemaRisk, risksOf, youngSpaceBytes } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
@@ -90,8 +91,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
+  const notificationOutage = new OutageLog(clock.steady);
   const listener = store.listener(directUrl, {
     onLine: (up) => {
+      if (up) notificationOutage.succeeded(app?.log, 'notifications arrive again');
       principals.enable(up);
       entityTypes.enable(up);
       serviceSecrets.enable(up);
@@ -103,7 +106,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     },
     onError: (error) => {
       if (error instanceof UnheardError) app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(error, config));
-      else app?.log.warn({ event: 'outage', err: error }, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
+      else notificationOutage.failed(app?.log, error, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
     },
   });
   const closeDatabase = async () => {
