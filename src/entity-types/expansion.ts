@@ -13,8 +13,8 @@ interface Costs {
   /** Schemas and enum values. A pattern counts as four schemas: compiling takes quadratic time, for a pattern four times as much. */
   size: number;
   /**
-   * An upper bound of the work for one text or array: the instructions of all patterns that test it, 1 for each other keyword that reads a whole text,
-   * and 100 for each `uniqueItems` of 1,000 objects.
+   * An upper bound of the work for one value: the instructions of all patterns that test it, 1 for each other keyword that reads a whole text, 10 for
+   * each `multipleOf`, and 100 for each `uniqueItems` of 1,000 objects.
    */
   work: number;
   /** An upper bound of the schemas that apply to one value. */
@@ -70,7 +70,8 @@ function patternsOf({ pattern, patternProperties }: Schema): string[] {
 function ownWork(schema: Schema): number {
   const texts = ['minLength', 'maxLength', 'format'].filter((keyword) => Object.hasOwn(schema, keyword)).length;
   const compared = schema['uniqueItems'] === true && !hasScalarItems(schema) ? Number(schema['maxItems']) : 0;
-  return texts + (compared / 1_000) ** 2 * 100;
+  const divided = Object.hasOwn(schema, 'multipleOf') ? 10 : 0;
+  return texts + divided + (compared / 1_000) ** 2 * 100;
 }
 
 /** Whether `uniqueItems` compares hashes of the items in place of each pair. */
