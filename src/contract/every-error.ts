@@ -15,21 +15,19 @@ export interface Validator {
 /**
  * Compiles a schema. The first validation, of {@link createQuickAjv}, stops at the first error, so accepted input costs little. Only refused
  * input is validated again by {@link createThoroughAjv}, which is compiled at the first refusal. If that is too much work, the first error
- * stays the only one. `code` are Ajv's options for both. Throws for an invalid schema.
+ * stays the only one. `options` are Ajv's for both. Throws for an invalid schema.
  */
-export function compileSchema(schema: object, ajv?: Ajv2020, code: CodeOptions = {}): Validator {
-  const accepts = (ajv ?? createQuickAjv(code)).compile(schema);
+export function compileSchema(schema: object, ajv?: Ajv2020, options: Options = {}): Validator {
+  const accepts = (ajv ?? createQuickAjv(options)).compile(schema);
   let findAll: Validator | undefined;
   const validate: Validator = (value) => {
     if (accepts(value)) return true;
-    findAll ??= createThoroughAjv(code).compile(schema) as Validator;
+    findAll ??= createThoroughAjv(options).compile(schema) as Validator;
     validate.errors = allErrors(findAll, value) ?? firstError(accepts.errors ?? []);
     return false;
   };
   return validate;
 }
-
-type CodeOptions = NonNullable<Options['code']>;
 
 /** After so many errors no loop goes on. One value may have many: one for each alternative of `anyOf`. */
 const maximumErrors = 1_000;
@@ -62,8 +60,8 @@ const alternatives = ['anyOf', 'oneOf', 'contains'];
  * An Ajv that stops at the first error. It makes no errors inside of `anyOf`, `oneOf` and `contains`: Ajv would make one for each alternative
  * and each item, also of accepted input, and hold those of all items of `contains` at once.
  */
-export function createQuickAjv(code: CodeOptions = {}): Ajv2020 {
-  const ajv = createAjv({ messages: false, code });
+export function createQuickAjv(options: Options = {}): Ajv2020 {
+  const ajv = createAjv({ ...options, messages: false });
   for (const keyword of alternatives)
     wrapSubschemas(ajv, keyword, (context, compile) => (application, valid) => {
       const compiled = compile({ ...application, createErrors: false }, valid);
@@ -98,9 +96,9 @@ function wrapSubschemas(
 const bounds = { pattern: 'maxLength', format: 'maxLength', uniqueItems: 'maxItems' };
 
 /** An Ajv that finds all errors. It stops soon after {@link maximumErrors}, and does not test texts and arrays that are too long already. */
-function createThoroughAjv(code: CodeOptions): Ajv2020 {
-  const process = limitErrors;
-  const ajv = createAjv({ allErrors: true, verbose: true, validateSchema: false, passContext: true, code: { ...code, process } });
+function createThoroughAjv(options: Options): Ajv2020 {
+  const code = { ...options.code, process: limitErrors };
+  const ajv = createAjv({ ...options, allErrors: true, verbose: true, validateSchema: false, passContext: true, code });
   for (const keyword of alternatives) countErrorsInside(ajv, keyword);
   for (const [keyword, limit] of Object.entries(bounds)) {
     const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;

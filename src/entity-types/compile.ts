@@ -23,15 +23,16 @@ compilePattern.code = '';
 /** The type with this document, which `faultsOfDocument` has accepted. */
 export function compileType(revision: string, document: Schema, source: TypeSource, companion: Companion | null = null): EntityType {
   const schema = schemaOf(document);
-  const code = source === 'api' ? { regExp: compilePattern } : {};
-  const validate = compileSchema(schema, undefined, code);
+  // Otherwise each object had the members of Object.prototype, such as `valueOf`.
+  const options = { ownProperties: true, code: source === 'api' ? { regExp: compilePattern } : {} };
+  const validate = compileSchema(schema, undefined, options);
   return {
     revision,
     document,
     check(fields, sent = () => fields) {
       if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body', sent());
     },
-    acceptsPatch: acceptsPatchOf(schema, (ofMembers) => createQuickAjv(code).compile(ofMembers)),
+    acceptsPatch: acceptsPatchOf(schema, (ofMembers) => createQuickAjv(options).compile(ofMembers)),
     fields: fieldTypesOf(schema),
     isPlaceholder: false,
     mayBeUnfit: false,

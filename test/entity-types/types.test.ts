@@ -31,6 +31,10 @@ await writeFile(join(directory, 'customer.json'), JSON.stringify(customer));
 await writeFile(join(directory, 'counter.yaml'), 'type: object\nproperties:\n  count: { type: integer, maximum: 100 }\n');
 await writeFile(join(directory, 'constructor.yml'), 'required: [a]\n');
 await writeFile(join(directory, 'account.yaml'), 'x-if-match: required\ntype: object\nproperties:\n  balance: { type: integer }\n');
+await writeFile(
+  join(directory, 'price.yaml'),
+  'required: [toString]\nproperties:\n  valueOf: { type: string }\n  toString: true\n  amount: { multipleOf: 0.01 }\n  at: { format: date-time }\n  on: { format: date }\n',
+);
 await writeFile(join(directory, 'README.md'), 'Not a type.');
 
 const service = useService({ ENTITY_TYPES: 'declared', ENTITY_TYPES_DIR: directory });
@@ -44,6 +48,22 @@ const update = <T = ProblemBody>(name: string, key: string, json: unknown, heade
   service().call<T>('POST', `/rest/entity/${name}/${key}`, { cookie, json, headers });
 
 describe('a declared type', () => {
+  test('201 and 422 — a member of Object.prototype is no field, however the body writes its names', async () => {
+    expect((await create('price', { toString: 1 })).status).toBe(201);
+    for (const missing of [{}, { name: 'x' }, { 'a\\b': 'x' }]) {
+      const answer = await create('price', missing);
+      expect(answer.body.errors).toMatchObject([{ pointer: '/toString', code: 'required' }]);
+    }
+    expect((await create('price', { toString: 1, valueOf: 1 })).body.errors).toMatchObject([{ pointer: '/valueOf', code: 'invalid-type' }]);
+    // The service reads this object into one without a prototype.
+    expect((await create('price', { toString: 1, 'a\\b': 1, valueOf: 'x' })).status).toBe(201);
+  });
+
+  test('201 and 422 — a multiple is one of decimals', async () => {
+    for (const amount of [19.99, 0.07, 4.35, 0.29, 1e20]) expect((await create('price', { toString: 1, amount })).status).toBe(201);
+    expect((await create('price', { toString: 1, amount: 0.001 })).status).toBe(422);
+  });
+
   test('201 and 200 — valid fields are stored unchanged: no coercion, no defaults, no removals (rule 72)', async () => {
     const fields = {
       company: 'ACME',
