@@ -16,6 +16,7 @@ import { writeOnce, type OnceDone } from './idempotency/once.ts';
 import { findAfter } from './idempotency/replay.ts';
 import type { EntityRow } from './row.ts';
 import { insertInTurn } from './create.ts';
+import { freshFields } from './fresh-fields.ts';
 import { checkedBy, findEntity } from './store.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
@@ -191,11 +192,12 @@ async function insertNew(
   { type, companion, unique, values }: Rule,
   permit: Permit<'create'>,
   caller: Caller,
-  { fields, patch, isHeavy }: Upsert,
+  { fields: sent, patch, isHeavy }: Upsert,
 ): Promise<Upserted | 'exists' | undefined> {
+  const { fields, text } = freshFields({ fields: sent, text: patch });
   type.check(fields);
   try {
-    const row = await insertInTurn(writes, permit, caller, { fields: patch, ...checkedBy(type, fields) }, isHeavy);
+    const row = await insertInTurn(writes, permit, caller, { fields: text, ...checkedBy(type, fields) }, isHeavy);
     return row && { row, isCreated: true };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unique-conflict') throw error;

@@ -28,6 +28,7 @@ beforeAll(async () => {
 type Body = Entity & ProblemBody;
 const upsert = (by: string, json: object, call: Call = {}, at: TestService = service()): Promise<Answer<Body>> =>
   at.call<Body>('POST', `/rest/entity/customer/upsert?by=${by}`, { cookie, json, ...call });
+const json = { 'content-type': 'application/json' };
 const company = 'Analytical Engines Ltd';
 const versionOf = async (key: string) => (await rowsOf(service(), 'customer')).find((row) => row.key === key)?.version;
 const events = async (key: string) => {
@@ -62,6 +63,20 @@ describe('upsertEntity', () => {
       }
       expect(await events(body.key)).toEqual(['entity.created']);
     }
+  });
+
+  test('201 and 200 — null is no member of a new entity either, so a repeat changes nothing', async () => {
+    const fields = '{"email":"null@example.com","company":"null","number":null,"address":{"a":null,"b":{"c":null}},"list":[null,{"d":null}],"n":1.50}';
+    const send = () => service().call<Body>('POST', '/rest/entity/customer/upsert?by=email', { cookie, raw: fields, headers: json });
+    const first = await send();
+    expect([first.status, first.body.fields]).toEqual([
+      201,
+      { email: 'null@example.com', company: 'null', address: { b: {} }, list: [null, { d: null }], n: 1.5 },
+    ]);
+    expect(first.text).toContain('1.50');
+    expect([(await send()).status, await versionOf(first.body.key)]).toEqual([200, '1']);
+    const refused = await upsert('email', { email: 'none@example.com', company: null });
+    expect([refused.status, refused.body.errors]).toMatchObject([422, [{ pointer: '/company', code: 'required' }]]);
   });
 
   test('201 and 200 — thirty at once over two replicas with one value leave one entity with all members', async () => {

@@ -288,6 +288,15 @@ describe('by', () => {
     expect(await fieldsOf(name)).toEqual([{ number: '1', stock: 2, sold: true }, { number: '2' }]);
   });
 
+  test('200 — with merge null is no member of a new entity either, so the same file again changes nothing', async () => {
+    const name = await declared();
+    const file = '{"number":"1","stock":null}\n{"number":"2","stock":3,"size":{"width":null,"unit":"m"}}';
+    const again = () => send(name, file, { query: '?by=number&mode=merge' });
+    expect((await again()).end).toEqual({ done: true, ...counts(2, 2) });
+    expect(await fieldsOf(name)).toEqual([{ number: '1' }, { number: '2', stock: 3, size: { unit: 'm' } }]);
+    expect((await again()).end).toEqual({ done: true, ...counts(2, 0, { unchanged: 2 }) });
+  });
+
   test('200 — a row without a value of the rule is refused, and so is one whose entity the caller may not change', async () => {
     const name = await declared();
     const own = { actions: ['create' as const, 'read' as const, 'update' as const], condition: 'own' as const };

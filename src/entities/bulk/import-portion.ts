@@ -16,6 +16,7 @@ import { matchByUnique, type ImportMode, type MatchedEntity } from './import-sta
 import { checkedBy, type Checked } from '../store.ts';
 import { typeHasRevision } from '../type-guard.ts';
 import { runTolerantly, TypeChanged, whileTypeLasts, type Refused } from './tolerant-statements.ts';
+import { freshFields } from '../fresh-fields.ts';
 import { conflictOf } from '../upsert.ts';
 import { writeStatementsOf } from '../write-statements.ts';
 import { parseJson } from '../../parse-json.ts';
@@ -118,7 +119,7 @@ class Portion {
     const seen = new Set<string>();
     rows.forEach((row, index) => {
       const match = matches.get(index);
-      if (!match) fresh.push(...(by.mode === 'merge' && !this.#isAccepted(row) ? [] : [row]));
+      if (!match) fresh.push(...(by.mode === 'merge' ? this.#mergedIntoNothing(row) : [row]));
       else if (seen.has(match.key)) again.push(row);
       else if (match.version === null) this.#refuse(row.row, conflictOf(by.companion, by.unique));
       else if (match.isUnchanged) this.#outcome.unchanged += 1;
@@ -145,9 +146,15 @@ class Portion {
     return new Map(found.rows.map((match) => [Number(match.n) - 1, match]));
   }
 
-  /** Whether the type accepts the row as a new entity; refuses it otherwise. */
-  #isAccepted({ row, fields }: PortionRow): boolean {
-    return this.#orRefuse(row, () => (this.#request.type?.check(fields), true)) === true;
+  /** The row as a new entity; none, with the row refused, if the type does not accept it. */
+  #mergedIntoNothing({ row, fields: sent, text: sentText }: PortionRow): PortionRow[] {
+    const { type } = this.#request;
+    const accepted = this.#orRefuse(row, () => {
+      const { fields, text } = freshFields({ fields: sent, text: sentText });
+      type?.check(fields);
+      return { row, fields, text, ...checkedBy(type, fields) };
+    });
+    return accepted ? [accepted] : [];
   }
 
   /** The row with the merged fields; undefined if these are refused. */
