@@ -219,12 +219,16 @@ class BatchRun {
     const values = { ...change, ...placeOf(permit, key), versions: ifMatch === undefined ? null : [ifMatch] };
     const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
     await holdTypes.execute(this.#trx);
-    const { rows } = isUnguarded ? { rows: [] } : await this.#trx.executeQuery(lockOne.query(values));
-    if (rows.length === 0) {
+    for (let round = 0; ; round++) {
+      const { rows } = isUnguarded ? { rows: [] } : await this.#trx.executeQuery(lockOne.query(values));
+      if (rows.length > 0) break;
       const [state] = (await this.#trx.executeQuery(findState.query(placeOf(permit, key)))).rows;
       if (!state) throw new Problem('not-found');
       if (state.typeRevision !== change.typeRevision) throw new TypesChanged();
-      throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
+      if (isUnguarded) throw new Problem('precondition-required');
+      if (ifMatch !== undefined) throw new Problem('precondition-failed');
+      // Another request has deleted and restored the entity meanwhile.
+      if (round === rounds) throw tooLong();
     }
     const { companion, trashKeep = null } = type ?? {};
     if (companion) await this.#remove(index, { name: permit.entity, companion, trashKeep }, key, change);

@@ -33,12 +33,12 @@ export async function typeHasRevision(store: Statements, name: string, revision:
   return row?.typeRevision === revision;
 }
 
-/** A lost round means that the type has changed meanwhile. */
+/** A lost round means that the type, or the entity, has changed meanwhile. */
 const rounds = 20;
 
 /**
- * Runs `write` with the type of entities called `name`, and again with the new type as long as it returns undefined because the type has changed. Throws
- * 503 `busy` when the type changes 20 times.
+ * Runs `write` with the type of entities called `name`, and again with the new type as long as it returns undefined because the type has changed, or the entity
+ * meanwhile. Throws 503 `busy` after 20 times.
  */
 export async function whileTypeIsCurrent<T>(
   types: EntityTypes,

@@ -1,7 +1,7 @@
 /** `POST /rest/batch`: several operations, all of them or none, or each by itself. */
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { declareType, rowsOf, type Entity } from '../support/entities.ts';
+import { declareType, rowsOf, whileReplaced, type Entity } from '../support/entities.ts';
 import { race, statuses } from '../support/races.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
@@ -414,4 +414,13 @@ test('413 — a body beyond 4 MiB, and an answer beyond 8 MiB', async () => {
   expect((await run([note, ...times(9)])).status).toBe(413);
   const each = await run(times(12), { atomic: false });
   expect(each.body.results.map(({ status }) => status)).toEqual([...times(9).map(() => 200), 413, 413, 413]);
+});
+
+test('200 — deletes without ifMatch also while another request deletes and restores the entity', async () => {
+  for (const ifMatch of [undefined, '1']) {
+    const entity = await create('note', {});
+    const operation = { op: 'delete', name: 'note', key: entity.key, ...(ifMatch && { ifMatch }) };
+    const { status } = await whileReplaced(service(), entity, () => run([operation]));
+    expect(status).toBe(ifMatch ? 412 : 200);
+  }
 });

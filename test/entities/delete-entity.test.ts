@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { rowsOf, seed, type Entity } from '../support/entities.ts';
+import { rowsOf, seed, whileReplaced, type Entity } from '../support/entities.ts';
 import { useService, type Call } from '../support/service.ts';
 
 const service = useService();
@@ -31,6 +31,18 @@ describe('deleteEntity', () => {
       const answer = await remove(entity, { headers });
       expect(answer.status).toBe(404);
       expect(answer.body.code).toBe('not-found');
+    }
+  });
+
+  test('204 — without If-Match also while another request deletes and restores the entity; with it 412 (rule 78)', async () => {
+    for (const [headers, status] of [
+      [{}, 204],
+      [{ 'if-match': '*' }, 204],
+      [{ 'if-match': '"1"' }, 412],
+    ] as const) {
+      const entity = await create();
+      const answer = await whileReplaced(service(), entity, () => remove(entity, { headers }));
+      expect(answer.status).toBe(status);
     }
   });
 

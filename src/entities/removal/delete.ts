@@ -26,7 +26,7 @@ export interface RemovalRequest {
   readable: (name: string) => Permit<'read'> | undefined;
 }
 
-/** Deletes the entity. Throws 404, 412 and 428, and what {@link deleteEntity} throws. */
+/** Deletes the entity. Throws 404, 412 and 428, 503 `busy` when others restore it again and again, and what {@link deleteEntity} throws. */
 export async function removeEntity(
   writes: Writes,
   permit: Permit<'delete'>,
@@ -40,6 +40,8 @@ export async function removeEntity(
     const state = await stateOf(writes.store, permit, key);
     if (!state) throw new Problem('not-found');
     if (state.typeRevision !== (type?.revision ?? '0')) return undefined;
+    // Another request has deleted and restored the entity meanwhile.
+    if (!isUnguarded && versions === null) return undefined;
     throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
   });
 }
