@@ -8,6 +8,8 @@ const writeSome = promisify(write);
 /** Lines are written out when they have 32 KiB together, or after 200 milliseconds: a write for each line costs as much as its request. */
 const batchCharacters = 32_768;
 const flushIntervalMs = 200;
+/** Lines beyond are dropped: the reader of a pipe may have stopped. */
+const maximumCharacters = 16_777_216;
 /** How long to wait for a pipe that is full. */
 const fullPipeMs = 100;
 const maximumWaitsAtExit = 50;
@@ -34,6 +36,7 @@ export class LogOutput {
 
   /** Adds a line, which ends with a line feed. */
   write(line: string): void {
+    if (this.#waiting.length + line.length > maximumCharacters) return this.#count(1, new Error('it is not read fast enough'));
     this.#waiting += line;
     if (this.#waiting.length >= batchCharacters) void this.#start();
     else this.#startLater();
@@ -97,9 +100,15 @@ export class LogOutput {
   }
 
   #lose(bytes: Buffer, error: Error, isTorn = false): void {
-    const isFirst = this.lost === 0;
     this.#isTorn ||= isTorn;
-    for (let end = bytes.indexOf('\n'); end >= 0; end = bytes.indexOf('\n', end + 1)) this.lost++;
+    let lines = 0;
+    for (let end = bytes.indexOf('\n'); end >= 0; end = bytes.indexOf('\n', end + 1)) lines++;
+    this.#count(lines, error);
+  }
+
+  #count(lines: number, error: Error): void {
+    const isFirst = this.lost === 0;
+    this.lost += lines;
     if (isFirst) this.#onFirstLoss(error);
   }
 }
