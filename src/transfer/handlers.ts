@@ -108,7 +108,7 @@ export function transferHandlers(
       atEnd(reply, imports.take(principal.user.name));
       atEnd(reply, allowLongUpload(request.raw.socket));
       const limitBytes = entityLimitOf(context.config);
-      const chunks = readUpload(body as unknown as IncomingMessage, streamedBodyLimitBytes, stopping);
+      const chunks = readUpload(body as unknown as IncomingMessage, streamedBodyLimitBytes, stopping, () => imports.isWanted);
       const delimiter = delimiters[query.delimiter ?? 'comma'];
       const rows = isCsv ? readCsv(chunks, { delimiter, type, limitBytes }) : readNdjson(chunks, limitBytes);
       const target = {

@@ -13,6 +13,8 @@ export class Places {
   readonly #limits: PlacesLimits;
   readonly #byUser = new Map<string, number>();
   #taken = 0;
+  /** Whether a user was refused because all places were taken, and none has become free since. */
+  isWanted = false;
 
   constructor(name: string, limits: PlacesLimits) {
     this.#name = name;
@@ -23,7 +25,10 @@ export class Places {
   take(userName: string): () => void {
     const ofUser = this.#byUser.get(userName) ?? 0;
     if (ofUser >= this.#limits.user) throw this.#tooMany();
-    if (this.#taken >= this.#limits.process) throw busy();
+    if (this.#taken >= this.#limits.process) {
+      this.isWanted = true;
+      throw busy();
+    }
     this.#byUser.set(userName, ofUser + 1);
     this.#taken += 1;
     return () => {
@@ -31,6 +36,7 @@ export class Places {
       if (left > 0) this.#byUser.set(userName, left);
       else this.#byUser.delete(userName);
       this.#taken -= 1;
+      this.isWanted = false;
     };
   }
 

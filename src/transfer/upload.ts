@@ -3,18 +3,26 @@ import type { IncomingMessage } from 'node:http';
 import { Problem } from '../errors.ts';
 import { tooLarge } from './import-row.ts';
 
-/** The server waits this number of milliseconds for this number of bytes. Otherwise a client that sends a byte a minute would hold a place for days. */
-const stallLimit = { ms: 60_000, bytes: 16_384 };
+/** The server waits this number of milliseconds for one of these numbers of bytes. Otherwise a client that sends a byte a minute would hold a place for days. */
+const stallMs = 60_000;
+/** At 1 MiB a minute, the longest upload holds a place that another user wants for about an hour. */
+const stallBytes = { usual: 16_384, wanted: 1_048_576 };
 
 /**
- * The bytes of the body. Throws 413 after `limitBytes`, 408 when the server has waited a minute for 16 KiB, 400 when the client has left, and the reason of `stopping` when that is
+ * The bytes of the body. Throws 413 after `limitBytes`, 408 when the server has waited a minute for 16 KiB, or for 1 MiB while `isPlaceWanted`, 400 when the client has left, and the reason of `stopping` when that is
  * aborted. What is left of the body is not read then.
  */
-export async function* readUpload(body: IncomingMessage, limitBytes: number, stopping: AbortSignal): AsyncGenerator<Buffer> {
+export async function* readUpload(
+  body: IncomingMessage,
+  limitBytes: number,
+  stopping: AbortSignal,
+  isPlaceWanted: () => boolean,
+): AsyncGenerator<Buffer> {
   // Otherwise an early end would destroy the connection, and with it the answer.
   const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let bytes = 0;
-  let [leftMs, leftBytes] = [stallLimit.ms, stallLimit.bytes];
+  const allowance = () => [stallMs, isPlaceWanted() ? stallBytes.wanted : stallBytes.usual] as const;
+  let [leftMs, leftBytes] = allowance();
   for (;;) {
     const since = performance.now();
     const { done, value } = await nextInTime(chunks, leftMs, stopping);
@@ -22,7 +30,7 @@ export async function* readUpload(body: IncomingMessage, limitBytes: number, sto
     bytes += value.length;
     leftMs -= performance.now() - since;
     leftBytes -= value.length;
-    if (leftBytes <= 0) [leftMs, leftBytes] = [stallLimit.ms, stallLimit.bytes];
+    if (leftBytes <= 0) [leftMs, leftBytes] = allowance();
     if (bytes > limitBytes) throw tooLarge(limitBytes);
     yield value;
   }

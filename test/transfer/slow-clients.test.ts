@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readCsv } from '../../src/transfer/csv-reader.ts';
 import { readNdjson } from '../../src/transfer/ndjson-reader.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
+import { Places } from '../../src/transfer/places.ts';
 import { streamOf } from '../../src/transfer/streams.ts';
 import { readUpload } from '../../src/transfer/upload.ts';
 
@@ -12,9 +13,9 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => void vi.useRealTimers());
 
 /** How many of `sizes` the server reads, if the client sends one each `ms` milliseconds, and then nothing; and how the upload ends. */
-async function read(sizes: number[], ms: number) {
-  const body = new PassThrough({ highWaterMark: 2 ** 20 });
-  const chunks = readUpload(body as unknown as IncomingMessage, 2 ** 20, new AbortController().signal);
+async function read(sizes: number[], ms: number, isPlaceWanted = () => false) {
+  const body = new PassThrough({ highWaterMark: 2 ** 26 });
+  const chunks = readUpload(body as unknown as IncomingMessage, 2 ** 26, new AbortController().signal, isPlaceWanted);
   let count = 0;
   try {
     for (;;) {
@@ -46,6 +47,20 @@ test('an upload ends when the client sends nothing for a minute, or less than 16
       50_000,
     ),
   ).toEqual([10, 'request-timeout']);
+});
+
+test('an upload whose place another user wants ends when the client sends less than 1 MiB a minute (rule 80)', async () => {
+  const places = new Places('imports', { user: 1, process: 2 });
+  const parts = (bytes: number) => Array.from({ length: 20 }, () => bytes);
+  const leave = places.take('ada');
+  places.take('bob');
+  expect(() => places.take('ada')).toThrow('rate-limited');
+  expect(await read(parts(16_384), 50_000, () => places.isWanted)).toEqual([20, 'request-timeout']);
+  expect(() => places.take('eve')).toThrow('busy');
+  expect(await read(parts(16_384), 50_000, () => places.isWanted)).toEqual([1, 'request-timeout']);
+  expect(await read(parts(2 ** 20), 50_000, () => places.isWanted)).toEqual([20, 'request-timeout']);
+  leave();
+  expect(await read(parts(16_384), 50_000, () => places.isWanted)).toEqual([20, 'request-timeout']);
 });
 
 // A reader that copies the line for each byte would need minutes, and one that keeps an object for each byte hundreds of megabytes.
