@@ -1,6 +1,7 @@
 /** The formats of texts and numbers that the contract and declared entity types use. Testing a text takes time in proportion to its length (rule 70). */
 import ajvFormats, { type FormatName } from 'ajv-formats';
-import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Ajv2020, FormatDefinition } from 'ajv/dist/2020.js';
+import { isDay, isInstant } from '../filter/values.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 
@@ -11,18 +12,21 @@ const taken: readonly FormatName[] = [
   ...(['byte', 'int32', 'float', 'double', 'password', 'binary'] as const),
 ];
 
-/** The formats of this service. */
-const own = { url: isUrl, int64: isInt64, decimal: isDecimal };
+/** The formats that replace those of ajv-formats, or are not among them. */
+const own = { date: isDay, 'date-time': isInstant, url: isUrl, int64: isInt64, decimal: isDecimal };
 
 /** The names of all formats. */
-export const formatNames: readonly string[] = [...taken, ...Object.keys(own)];
+export const formatNames: readonly string[] = [...new Set([...taken, ...Object.keys(own)])];
 
 /** Adds the formats, and the keywords such as `formatMinimum`, which compare days, times and instants. */
 export function addFormats(ajv: Ajv2020): void {
   // ajv-formats is a CommonJS module, but its types describe the default export as a namespace.
   const addTaken = ajvFormats as unknown as (ajv: Ajv2020, options: { formats: readonly FormatName[]; keywords: boolean }) => void;
   addTaken(ajv, { formats: taken, keywords: true });
-  for (const [name, validate] of Object.entries(own)) ajv.addFormat(name, { type: 'string', validate });
+  for (const [name, validate] of Object.entries(own)) {
+    const { compare } = (ajv.formats[name] ?? {}) as FormatDefinition<string>;
+    ajv.addFormat(name, { type: 'string', validate, ...(compare && { compare }) });
+  }
 }
 
 const publicHost =

@@ -32,3 +32,13 @@ test('url is a URL of http, https or ftp with a public host', () => {
   expect(good.map((value) => fits('url', value))).not.toContain(false);
   expect([...bad, `http://${'a:'.repeat(1_000)} `].map((value) => fits('url', value))).not.toContain(true);
 });
+
+test('date and date-time are those of filters', () => {
+  const good = ['2026-11-20T10:00:00Z', '0001-01-01t00:00:00.123456789-15:59', '2026-12-31T23:59:60Z'];
+  const bad = ['0000-01-01T00:00:00Z', '2026-11-20T10:00:00+16:00', '2026-11-20T10:00:00+1500', '2026-11-20T10:00:00.1234567890Z'];
+  expect(good.map((value) => fits('date-time', value))).not.toContain(false);
+  expect([...bad, '2026-02-30T10:00:00Z'].map((value) => fits('date-time', value))).not.toContain(true);
+  expect([fits('date', '0001-01-01'), fits('date', '0000-01-01')]).toEqual([true, false]);
+  const since = createAjv().compile({ format: 'date', formatMinimum: '2026-01-01' });
+  expect([since('2026-01-01'), since('2025-12-31')]).toEqual([true, false]);
+});
