@@ -14,7 +14,7 @@ import { fieldTypesOf } from './field-types.ts';
 import { expansionOf, hasScalarItems } from './expansion.ts';
 import { faultsOfRules, withoutRules } from './rule-keywords.ts';
 import { linearPattern } from './linear-pattern.ts';
-import { isSchemaObject, schemaKeywords, targetOf, walkSchemas, type Schema } from './subschemas.ts';
+import { isSchemaObject, mapSubschemas, schemaKeywords, targetOf, walkSchemas, type Schema } from './subschemas.ts';
 
 /** Characters of a document as JSON. */
 const maximumLength = 262_144;
@@ -168,15 +168,29 @@ function faultsOfExpansion(document: Schema): Fault[] {
   return exceeded ? [{ pointer: '', code: 'too-many-values', values: { limit: exceeded.limit } }] : [];
 }
 
-/** What is found only when a validator is made: a reference without a target, a pattern that is none. */
+/** What is found only when a validator is made: an empty `enum`, a pattern that is none. */
 function faultsOfCompilation(document: Schema): Fault[] {
-  try {
-    createAjv({ code: { optimize: false } }).compile(schemaOf(document));
-    return [];
-  } catch (error) {
-    const [, pointer = ''] = /(?:at "#|path "#|in schema #)([^" ]*)/.exec(String(error)) ?? [];
-    return [{ pointer, code: 'invalid-value' }];
-  }
+  const compiler = createAjv({ validateSchema: false, code: { optimize: false } });
+  const compiles = (schema: Schema): boolean => {
+    try {
+      compiler.compile(schema);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const whole = schemaOf(document);
+  if (compiles(whole)) return [];
+  let place: string | undefined;
+  walkSchemas(whole, deepestSchema, (schema, pointer) => {
+    if (place !== undefined || !isSchemaObject(schema)) return;
+    // The keywords of this schema alone: those inside of it have a turn of their own.
+    const own = Object.entries(mapSubschemas(schema, () => true)).filter(([keyword]) => !keyword.startsWith('$'));
+    if (compiles(Object.fromEntries(own))) return;
+    const found = own.find(([keyword]) => compiles(Object.fromEntries(own.filter(([other]) => other !== keyword))));
+    place = pointer + (found ? pointerTo([found[0]]) : '');
+  });
+  return [{ pointer: place ?? '', code: 'invalid-value' }];
 }
 
 /** The first fault of each place. */

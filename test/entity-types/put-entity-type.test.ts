@@ -260,9 +260,19 @@ const bad: [what: string, document: unknown, fault: string][] = [
     { $defs: { a: { oneOf: Array.from({ length: 100 }, (_, n) => ({ minimum: n })) } }, additionalProperties: { $ref: '#/$defs/a' } },
     'too-many-values ',
   ],
+  ['an enum without values', { properties: { p: { enum: [] } } }, 'invalid-value /properties/p/enum'],
+  ['a limit of no format', { properties: { p: { allOf: [{ formatMinimum: 'x' }] } } }, 'invalid-value /properties/p/allOf/0/formatMinimum'],
   ['1,000 properties', { properties: Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`p${n}`, {}])) }, 'too-many-values '],
   ['300 KB', { description: 'x'.repeat(300_000) }, 'too-long '],
 ];
+
+test.for<[document: object, pointer: string]>([
+  [{ properties: { p: { type: 'string', pattern: '(' } } }, '/properties/p/pattern'],
+  [{ properties: { p: { items: { patternProperties: { '(': {} } } } } }, '/properties/p/items/patternProperties'],
+  [{ $defs: { p: { $id: 'p', enum: [] } }, properties: { p: { $ref: '#/$defs/p' } } }, '/$defs/p/enum'],
+])('a document of a file has the pointer of what makes no validator: %j', ([document, pointer]) => {
+  expect(faultsOfDocument(document, 'files')).toEqual([{ pointer, code: 'invalid-value' }]);
+});
 
 describe('a document that is refused, and no type is declared', () => {
   test.for(bad)('422 — %s', async ([, document, fault]) => {
