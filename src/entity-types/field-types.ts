@@ -65,6 +65,18 @@ export function allowsNull(schema: Schema, field: Field): boolean {
   return 'const' in target ? target['const'] === null : typesOf(target).includes('null');
 }
 
+/** Whether the schema says something of the field; false if it only leaves open that an object has it. */
+export function declaresField(schema: Schema, field: Field): boolean {
+  let found: unknown = schema;
+  for (const name of field) {
+    const target = referredBy(found, schema);
+    found = memberOf(target, name);
+    const isNamed = isSchema(target) && isSchema(target['properties']) && Object.hasOwn(target['properties'], name);
+    if (found === true && !isNamed && !(isSchema(target) && isComposed(target))) return false;
+  }
+  return true;
+}
+
 /** The schema of a member; true if any value fits, undefined if there is no such member. */
 function memberOf(schema: unknown, name: string): unknown {
   if (!isSchema(schema)) return schema === false ? undefined : true;

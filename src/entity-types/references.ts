@@ -42,6 +42,7 @@ export async function faultsOfReferences(
   return own.flatMap(({ field, to, onDelete }): Fault[] => {
     if (!declared.has(to)) return [{ pointer: pointerTo(['x-references', field, 'to']), code: 'reference-not-found' }];
     if (onDelete !== 'cascade') return [];
+    if (comesBack(cascades, name)) return [{ pointer: pointerTo(['x-references', field, 'onDelete']), code: 'not-supported' }];
     // The deletion of a `to` deletes entities of this type, and so on; further types above `to` make the way longer.
     const steps = 1 + longestWay(cascades, name, 'down') + longestWay(cascades, to, 'up');
     if (steps <= maximumCascades) return [];
@@ -70,6 +71,20 @@ function referencesOf(document: Schema): (Omit<TypeReference, 'from'> & { field:
 async function listReferences(db: Kysely<Database>): Promise<TypeReference[]> {
   const tables = await listCompanions(db);
   return tables.flatMap(({ name, companion }) => companion.references.map(({ to, onDelete }) => ({ from: name, to, onDelete })));
+}
+
+/** Whether the deletion of an entity called `name` deletes further ones with that name. */
+function comesBack(cascades: readonly Reference[], name: string): boolean {
+  const reached = new Set<string>();
+  const follow = (target: string): void => {
+    for (const { from } of cascades.filter(({ to }) => to === target)) {
+      if (reached.has(from)) continue;
+      reached.add(from);
+      follow(from);
+    }
+  };
+  follow(name);
+  return reached.has(name);
 }
 
 /** The number of cascades one after the other from `start`, towards the entities that are deleted too or back; Infinity in a circle. */

@@ -7,7 +7,7 @@ import type { Unplaced } from '../filter/parse.ts';
 import { readField } from '../filter/sort.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { faultsOf } from '../http/validation-faults.ts';
-import { allowsNull } from './field-types.ts';
+import { allowsNull, declaresField } from './field-types.ts';
 import type { Schema } from './subschemas.ts';
 
 /** The text search configurations that PostgreSQL has from version 15 on. */
@@ -132,6 +132,7 @@ class RuleFaults {
       return undefined;
     }
     if (found.field.length > maximumObjectDepth) this.#refuse(place, { code: 'invalid-value', values: { maximum: maximumObjectDepth } });
+    else if (!declaresField(this.#document, found.field)) this.#refuse(place, { code: 'unknown-field', values: { name } });
     else if (typeof found.type !== 'string' || found.type === 'object' || found.type === 'any')
       this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string, number, integer, boolean' } });
     else return found.type;
