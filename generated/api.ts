@@ -691,7 +691,7 @@ export interface paths {
          * Restore a version of an entity
          * @description Gives the entity the fields that it had in an earlier version, as a new version. Nothing of the history is lost, so a restore can be undone
          *     by another one. With `If-Match` it happens only if the version is still that one, else 412. The fields must fit the declared type as it is
-         *     now. The caller needs `update`.
+         *     now. The caller needs `update`, and `read` for an earlier version.
          *
          *     An entity in the trash comes back under its key, as the next version; without `version` with the fields that it had last. Entities that were
          *     deleted with it are restored by themselves. One that is in the trash no more, or never was, is 404. A live entity needs `version`: 400.

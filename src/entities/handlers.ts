@@ -177,7 +177,8 @@ export function entityHandlers(context: Context): EntityHandlers {
       const { version } = query;
       const ifMatch = headers['if-match'];
       const restoration = {
-        version,
+        // What an entity was is history, which an update does not show.
+        from: version === undefined ? undefined : { version, read: authorize(principal, params.name, 'read') },
         versions: acceptedVersions(ifMatch),
         isGuarded: ifMatch !== undefined,
         keep,

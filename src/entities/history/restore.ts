@@ -17,8 +17,8 @@ import { parseJson } from '../../parse-json.ts';
 const rounds = 100;
 
 export interface Restoration {
-  /** The version whose fields the entity gets; undefined for those that it has in the trash. */
-  version: string | undefined;
+  /** The version whose fields the entity gets, and the permit to read it; undefined for the fields that it has in the trash. */
+  from: { version: string; read: Permit<'read'> } | undefined;
   /** The versions that the caller accepts; null accepts any. */
   versions: Versions;
   /** Whether the caller has named versions, or has said that any will do. */
@@ -32,7 +32,7 @@ export interface Restoration {
 /**
  * Restores the version and returns the row as it then is. Throws
  * - 400: the entity is live, and `version` is missing.
- * - 404: the permit covers no such entity, live or in the trash, or the history has no such version.
+ * - 404: the permit covers no such entity, live or in the trash, or the history has no such version that the caller may read.
  * - 409, 422: the fields do not fit the type as it is now.
  * - 412, 428: as an update.
  * - 413: the fields are too large.
@@ -43,11 +43,11 @@ export async function restoreEntity(
   permit: Permit<'update'>,
   caller: Caller,
   key: string,
-  { version, versions, isGuarded, keep, limitBytes }: Restoration,
+  { from, versions, isGuarded, keep, limitBytes }: Restoration,
 ): Promise<EntityRow> {
   return await queues.runHeavy(permit, caller, async () => {
-    const old = version === undefined ? undefined : await findVersion(store, permit, key, version, keep);
-    if (version !== undefined && !old) throw new Problem('not-found');
+    const old = from && (await findVersion(store, from.read, key, from.version, keep));
+    if (from && !old) throw new Problem('not-found');
     for (let round = 0; round < rounds; round++) {
       const live = await stateOf(store, permit, key);
       const trashed = live ? undefined : await stateOfTrashed(store, permit, key);
