@@ -13,6 +13,7 @@ import { isHeavy } from './heavy.ts';
 import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation } from './idempotency/idempotency.ts';
 import type { OnceDone } from './idempotency/once.ts';
 import type { EntityRow } from './row.ts';
+import { requireStoredSize } from './stored-size.ts';
 import { checkedBy, insertEntity, insertEntityWithKey, type Checked, type CheckedFields } from './store.ts';
 import { typeHasRevision, whileTypeIsCurrent } from './type-guard.ts';
 import type { Writes } from './update.ts';
@@ -25,10 +26,12 @@ export interface Creation {
   fields: unknown;
   text: string;
   claim: Claim | undefined;
+  /** The most bytes of the fields as PostgreSQL writes them. */
+  limitBytes: number;
 }
 
 /**
- * Creates the entity, unless a request with the same key has within 24 hours, and returns the row as it was created. Throws 422 `validation-failed` and 409
+ * Creates the entity, unless a request with the same key has within 24 hours, and returns the row as it was created. Throws 413, 422 `validation-failed` and 409
  * `unique-conflict` when a rule of the type does not hold, 422 `idempotency-key-reused` when the key came with another body, and 409
  * `idempotency-in-progress` while the first request is under way.
  */
@@ -36,8 +39,9 @@ export async function createEntity(
   writes: Writes,
   permit: Permit<'create'>,
   caller: Caller,
-  { fields, text, claim }: Creation,
+  { fields, text, claim, limitBytes }: Creation,
 ): Promise<OnceDone<EntityRow>> {
+  requireStoredSize(text, limitBytes);
   const { store, queues, types } = writes;
   const { origin } = caller;
   const heavy = isHeavy(text);

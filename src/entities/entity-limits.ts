@@ -2,10 +2,11 @@
 import type { Config } from '../config/settings.ts';
 import { Problem } from '../errors.ts';
 import { findFault, jsonLimits } from '../http/json.ts';
+import { requireStoredSize } from './stored-size.ts';
 
 /**
  * The most bytes of an entity's fields as PostgreSQL writes them, with a space after each comma and colon: twice the limit of a body (decision 13). Only
- * numbers such as `1e308` can make a body longer than that.
+ * numbers such as `1e308` can make a body longer than that, so creates check it too (`stored-size.ts`).
  */
 export function entityLimitOf({ bodyLimitBytes }: Pick<Config, 'bodyLimitBytes'>): number {
   return 2 * bodyLimitBytes;
@@ -14,6 +15,7 @@ export function entityLimitOf({ bodyLimitBytes }: Pick<Config, 'bodyLimitBytes'>
 /** Throws 413 or 422 unless the JSON text of an object is within the limits. `readJson` must have accepted the text with wider ones. */
 export function requireEntityLimits(text: string, limitBytes: number): void {
   if (Buffer.byteLength(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
+  requireStoredSize(text, 2 * limitBytes);
   // A value takes two characters at least.
   const fault = text.length > 2 * jsonLimits.values ? findFault(text, jsonLimits) : undefined;
   if (fault) throw new Problem('validation-failed', { faults: [fault] });

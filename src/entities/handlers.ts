@@ -101,7 +101,10 @@ export function entityHandlers(context: Context): EntityHandlers {
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');
       const claim = readClaim({ headers, request }, permit, 'createEntity', bodyText);
-      return created(await createEntity(writes, permit, caller, { fields: body, text: bodyText, claim }), entitiesPath);
+      return created(
+        await createEntity(writes, permit, caller, { fields: body, text: bodyText, claim, limitBytes: entityLimitOf(config) }),
+        entitiesPath,
+      );
     },
 
     async createEntities({ params, headers, body, bodyText, principal, caller, request }) {

@@ -8,11 +8,12 @@ import type { Permit } from '../rights/permit.ts';
 import type { Action } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { holderOf, type HeldBytes } from '../http/held-bytes.ts';
+import { expansionOf } from './stored-size.ts';
 import { BoundedQueue, KeyedQueues, type QueueLimits } from '../http/concurrency-limit.ts';
 
 /** A body with more objects is heavy: PostgreSQL merges up to 20 µs for each. */
 const maximumObjects = 100;
-/** A body of more characters or an entity of more bytes is heavy: PostgreSQL writes 16 KiB in 1 to 2 ms, and the rows of a statement wait for each other. */
+/** A body of more characters, with numbers written out, or an entity of more bytes is heavy: PostgreSQL writes 16 KiB in 1 to 2 ms, and the rows of a statement wait for each other. */
 const maximumSize = 16_384;
 /** An entity of more compressed bytes is heavy. PostgreSQL knows this size without decompressing; the text can be 90 times as long. */
 const maximumStoredBytes = 8_192;
@@ -41,9 +42,9 @@ const pace = { longMs: 10, times: 2, maximumMs: 200 };
 /** Two, so that one write that waits long for a row does not hold up those of other rows. */
 const contendedOfUser = { running: 2, waiting: 256, waitMs: 4_000 };
 
-/** Whether merging or storing the body, JSON text, may cost more than other callers should wait for. Counts the braces in texts too. */
+/** Whether merging or storing the body, JSON text, may cost more than other callers should wait for. Counts numbers as they are stored, and the braces in texts too. */
 export function isHeavy(body: string): boolean {
-  return body.length > maximumSize || body.split('{', maximumObjects + 2).length > maximumObjects + 1;
+  return body.length + expansionOf(body) > maximumSize || body.split('{', maximumObjects + 2).length > maximumObjects + 1;
 }
 
 /** SQL: whether `fields`, a column, are not heavy to merge into. */

@@ -18,6 +18,7 @@ import type { EntityRow } from './row.ts';
 import { insertInTurn } from './create.ts';
 import { freshFields } from './fresh-fields.ts';
 import { checkedBy, findEntity } from './store.ts';
+import { requireStoredSize } from './stored-size.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
 import { duplicatesAt, whileTableExists } from './violations.ts';
@@ -192,9 +193,10 @@ async function insertNew(
   { type, companion, unique, values }: Rule,
   permit: Permit<'create'>,
   caller: Caller,
-  { fields: sent, patch, isHeavy }: Upsert,
+  { fields: sent, patch, isHeavy, limitBytes }: Upsert,
 ): Promise<Upserted | 'exists' | undefined> {
   const { fields, text } = freshFields({ fields: sent, text: patch });
+  requireStoredSize(text, limitBytes);
   type.check(fields);
   try {
     const row = await insertInTurn(writes, permit, caller, { fields: text, ...checkedBy(type, fields) }, isHeavy);

@@ -3,6 +3,7 @@ import type { Origin } from '../audit/store.ts';
 import { writePortion, type PortionRequest, type PortionRow } from '../entities/bulk/import-portion.ts';
 import type { ImportMode } from '../entities/bulk/import-statements.ts';
 import { checkedBy } from '../entities/store.ts';
+import { requireStoredSize } from '../entities/stored-size.ts';
 import { whileTypeIsCurrent } from '../entities/type-guard.ts';
 import { requireValuesOf, uniqueBy } from '../entities/upsert.ts';
 import type { Store } from '../database/port.ts';
@@ -173,7 +174,7 @@ function checkRow(
   limitBytes: number,
 ): PortionRow | Problem {
   try {
-    if (Buffer.byteLength(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
+    requireStoredSize(text, limitBytes);
     // Fields to merge are checked when they are merged.
     if (by?.mode !== 'merge') type?.check(fields);
     const checked = checkedBy(type, fields);
