@@ -10,7 +10,7 @@ import { readConfig, type Config } from './config/settings.ts';
 import { readEnvironment } from './config/environment.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { lowerThreadPoolPriority } from './credentials/thread-pool.ts';
-import { Archive, readArchive } from './maintenance/archive.ts';
+import { Archive, assertOwnArchive, readArchive } from './maintenance/archive.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
 import { lastStepMs, processStopSteps, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
@@ -41,7 +41,10 @@ async function run(settings: Config): Promise<void> {
   // Before any other step can fail, because the password is printed only once.
   if (prepared.administrator) process.stderr.write(firstAdministratorText(prepared.administrator));
   if (stopping.signal.aborted) return;
-  if (archive && prepared.archiveUrl !== undefined) opened.archive = new Archive(prepared.archiveUrl, archive, log);
+  if (archive && prepared.archiveUrl !== undefined) {
+    await assertOwnArchive(prepared.archiveUrl, archive.directory);
+    opened.archive = new Archive(prepared.archiveUrl, archive, log);
+  }
   if (settings.workers === 1) {
     opened.service = await openService(settings, prepared.url);
   } else {

@@ -43,6 +43,22 @@ export async function readArchive({
   return { directory: archiveDir, days: archiveDays };
 }
 
+/**
+ * Throws ConfigError if the directory has the log of another database: nothing could be restored from it. `url` is the `archiveUrl` of the embedded database. If
+ * that cannot be asked, {@link Archive} logs the reason.
+ */
+export async function assertOwnArchive(url: string, directory: string): Promise<void> {
+  const histories = await readHistories(directory);
+  const systemId = await identityOf(url).catch(() => undefined);
+  if (systemId === undefined || histories.every((history) => history.systemId === systemId)) return;
+  throw new ConfigError([`ARCHIVE_DIR: ${directory} has the log of another database: give each database a directory of its own`]);
+}
+
+async function identityOf(url: string): Promise<string> {
+  const connection = await ReplicationConnection.open(url);
+  return (await connection.identify().finally(() => connection.close())).systemId;
+}
+
 export class Archive {
   readonly #url: string;
   readonly #settings: ArchiveSettings;

@@ -15,6 +15,7 @@ import { AdminCommand, startAdmin } from '../support/admin.ts';
 import { connect, newDataDir } from '../support/embedded.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
 import { TestService } from '../support/service.ts';
+import { npmStart, reasonsIn } from '../support/start.ts';
 
 const unsafe = { settings: { fsync: 'off' } };
 let directory: string;
@@ -132,6 +133,23 @@ async function diagnose(ARCHIVE_DIR: string): Promise<Check | undefined> {
   const checks = await runChecks(() => ({ DATA_DIR: join(ARCHIVE_DIR, 'data'), ARCHIVE_DIR }));
   return checks.find(({ name }) => name === 'archive');
 }
+
+test('the start refuses an archive of another database, and doctor one of two', async () => {
+  const service = await npmStart({ DATA_DIR: await newDataDir(), ARCHIVE_DIR: directory });
+  await expect(service.ready).rejects.toThrow();
+  expect(reasonsIn(service.told())).toEqual([
+    `- ARCHIVE_DIR: ${directory} has the log of another database: give each database a directory of its own`,
+  ]);
+  expect(await readdir(directory)).toHaveLength(1);
+
+  const foreign = join(directory, '1-20260101T000000Z');
+  onTestFinished(() => rm(foreign, { recursive: true }));
+  await mkdir(foreign);
+  expect(await diagnose(directory)).toMatchObject({
+    status: 'fail',
+    message: expect.stringContaining('has the logs of several databases'),
+  });
+});
 
 test('verify, restore and doctor name the file that says how far the log goes, if it is damaged', async () => {
   const file = join(await onlyHistory(), 'reach');

@@ -113,12 +113,21 @@ async function readSegments(log: string): Promise<Segment[]> {
   return [...segments.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
+/** Throws {@link TransferRefused} for the logs of several clusters. */
+export function assertOneCluster(directory: string, histories: readonly History[]): void {
+  if (new Set(histories.map(({ systemId }) => systemId)).size <= 1) return;
+  throw new TransferRefused(
+    `${directory} has the logs of several databases: move the histories of one of them into a directory of their own`,
+  );
+}
+
 /**
  * The moment up to which the newest log in `directory`, ARCHIVE_DIR, is complete; undefined: it has none. Throws {@link TransferRefused} if the file that says it
- * is damaged.
+ * is damaged, and for the logs of several clusters.
  */
 export async function archiveReach(directory: string): Promise<Date | undefined> {
   const histories = await readHistories(directory);
+  assertOneCluster(directory, histories);
   const damage = histories.at(-1)?.damage;
   if (damage) throw damage;
   const reaches = histories.map(({ reach }) => reach?.at.getTime() ?? 0);

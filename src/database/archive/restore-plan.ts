@@ -1,7 +1,7 @@
 /** Which files of ARCHIVE_DIR a restore to a moment needs. */
 import { TransferRefused } from '../transfer/load.ts';
 import { readManifest } from './base-copy.ts';
-import { endOf, readHistories, type Base, type History, type Segment } from './histories.ts';
+import { assertOneCluster, endOf, readHistories, type Base, type History, type Segment } from './histories.ts';
 import type { Manifest } from './manifest.ts';
 import type { Reach } from './reach.ts';
 import { segmentBytes } from './segments.ts';
@@ -63,10 +63,7 @@ export async function planRestore(directory: string, until: Date | undefined): P
 /** The histories from which moments can be restored, also if the end of one is not known. Throws {@link TransferRefused} for the logs of several clusters. */
 export async function readUsable(directory: string): Promise<{ history: History; range: MomentRange }[]> {
   const histories = await readHistories(directory);
-  if (new Set(histories.map(({ systemId }) => systemId)).size > 1)
-    throw new TransferRefused(
-      `${directory} has the logs of several databases: move the histories of one of them into a directory of their own`,
-    );
+  assertOneCluster(directory, histories);
   return histories.flatMap((history, index) => {
     const range = rangeOf(history, histories[index + 1]);
     return range ? [{ history, range }] : [];
