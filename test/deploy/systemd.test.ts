@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { stopTimeoutMs } from '../../src/shutdown.ts';
+import { readDocument } from '../support/markdown.ts';
 
 const unit = readFileSync(join(import.meta.dirname, '../../deploy/entity-service.service'), 'utf8');
 const analyze = (...words: string[]) => spawnSync('systemd-analyze', words, { encoding: 'utf8' });
@@ -42,4 +43,16 @@ test('the unit starts the service again every few seconds for as long as the dat
   const [settingsOfUnit = '', settingsOfService = ''] = unit.split('\n[Service]\n');
   expect(settingsOfUnit).toContain('\nStartLimitIntervalSec=0\n');
   expect(settingsOfService).toContain('\nRestart=on-failure\nRestartSec=5\n');
+});
+
+test('the command of docs/admin.md for systemd has the program, the user, the directories and the settings of the unit', () => {
+  const command = /^systemd-run .*?[^\\]$/ms.exec(readDocument('docs/admin.md'))?.[0] ?? '';
+  for (const name of ['DynamicUser', 'StateDirectory', 'StateDirectoryMode', 'UMask', 'WorkingDirectory', 'EnvironmentFile']) {
+    const [line = 'missing'] = new RegExp(`^${name}=.*$`, 'm').exec(unit) ?? [];
+    expect(command).toContain(`--property=${line} `);
+  }
+  const [, program = 'missing'] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
+  expect(command).toContain(`${program} admin doctor`);
+  const [, settings = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
+  for (const setting of settings.replace('%S', '/var/lib').split(' ')) expect(command).toContain(`--setenv=${setting} `);
 });
