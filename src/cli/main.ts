@@ -12,6 +12,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   desk.outputError ??= error;
 });
+// Without a listener a reader that has ended changes the exit code.
+process.stderr.on('error', () => undefined);
 // The error of an output may arrive after the end of the command.
 process.on('exit', () => {
   if (!desk.outputError) return;

@@ -48,6 +48,12 @@ describe('the process', () => {
     expect(code).toBe(1);
   });
 
+  test('exits with 2 on wrong usage also if the reader of its messages has ended', async () => {
+    const script = '"$0" src/cli/main.ts 2>&1 | true; exit "${PIPESTATUS[0]}"';
+    const run = promisify(execFile)('bash', ['-c', script, process.execPath], { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
+    await expect(run).rejects.toMatchObject({ code: 2 });
+  });
+
   test('is run by "npm run -s admin", with no other text on standard output', async () => {
     const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'admin', '--', 'user', 'list', '--json'], {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
