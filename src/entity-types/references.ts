@@ -74,7 +74,7 @@ async function listReferences(db: Kysely<Database>): Promise<TypeReference[]> {
 }
 
 /** Whether the deletion of an entity called `name` deletes further ones with that name. */
-function comesBack(cascades: readonly Reference[], name: string): boolean {
+function comesBack(cascades: readonly TypeReference[], name: string): boolean {
   const reached = new Set<string>();
   const follow = (target: string): void => {
     for (const { from } of cascades.filter(({ to }) => to === target)) {

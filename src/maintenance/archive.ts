@@ -56,7 +56,11 @@ export async function assertOwnArchive(url: string, directory: string): Promise<
 
 async function identityOf(url: string): Promise<string> {
   const connection = await ReplicationConnection.open(url);
-  return (await connection.identify().finally(() => connection.close())).systemId;
+  try {
+    return (await connection.identify()).systemId;
+  } finally {
+    await connection.close();
+  }
 }
 
 export class Archive {
