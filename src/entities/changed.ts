@@ -72,9 +72,11 @@ export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
     sessionId: sql`${value('sessionId')}::uuid`,
     detail: sql`jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)`,
   });
+  // The last row of a purged entity, which may be one of its history, has no time of its last change.
+  const at = event === 'entity.purged' ? sql`now()` : sql`greatest(now(), written.updated_at)`;
   const history = sql`
-    insert into entity_change (name, key, version, operation, changed_by, created_at, created_by, fields)
-    select written.name, written.key, written.version, ${sql.lit(event.slice('entity.'.length))}, ${value('userName')},
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    select ${at}, written.name, written.key, written.version, ${sql.lit(event.slice('entity.'.length))}, ${value('userName')},
       written.created_at, written.created_by, written.fields
     from ${rows}`;
   const expressions = [...(steps ? [steps] : []), sql`written as (${written})`, sql`events as (${events})`, sql`history as (${history})`];

@@ -139,12 +139,15 @@ export const lockInOrder = (places: readonly Place[]) => {
     order by entity.name, entity.key for update of entity`;
 };
 
+/** SQL: the time of a change. `now()` is the start of its transaction, which may be before that of the change before it. */
+export const noEarlierThan = (before: RawBuilder<unknown>) => sql`greatest(now(), ${before})`;
+
 /**
  * SQL: stores the `fields` of each row of `merged`, whose rows the statement has locked in `entity`, as its next version, unless they have
  * more than `limit` bytes as JSON text.
  */
 export const storeMerged = (userName: RawBuilder<unknown>, limit: RawBuilder<unknown>) => sql`
-  update entity set fields = merged.fields, version = version + 1, updated_at = now(), updated_by = ${userName}
+  update entity set fields = merged.fields, version = version + 1, updated_at = ${noEarlierThan(sql`entity.updated_at`)}, updated_by = ${userName}
   from merged
   where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= ${limit}`;
 
@@ -215,8 +218,9 @@ export const prepareUndeleteOne = (companion: Companion | null, variant?: string
         returning *
       )`,
         written: sql`
-          insert into entity (name, key, version, fields, created_at, created_by, updated_by) overriding system value
-          select name, key, version + 1, ${value('patch')}::jsonb, created_at, created_by, ${value('userName')} from trashed
+          insert into entity (name, key, version, fields, created_at, created_by, updated_at, updated_by) overriding system value
+          select name, key, version + 1, ${value('patch')}::jsonb, created_at, created_by,
+            ${noEarlierThan(sql`greatest(updated_at, deleted_at)`)}, ${value('userName')} from trashed
           returning entity.*`,
         value,
         companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rowsOf, seed, type Entity } from '../support/entities.ts';
 import { Decimal, exactly, objectText } from '../support/exact-json.ts';
@@ -207,6 +208,21 @@ describe('updateEntity', () => {
       present = answer.body;
     }
     throw new Error('it grew without end');
+  });
+
+  test('200 — updatedAt never goes back within an entity, nor does the history, whatever the order of transactions', async () => {
+    const entity = await create({ n: 0 });
+    // As if the change before was made by a transaction that began later.
+    const later = '2100-01-01T00:00:00.000Z';
+    await sql`update entity set updated_at = ${later} where key = ${entity.key}`.execute(service().db);
+    const alone = 'x'.repeat(20_000);
+    for (const json of [{ n: 1 }, { alone }, { n: 2 }]) expect((await update(entity, { json })).body.updatedAt).toBe(later);
+    const restored = await service().call<Entity>('POST', `/rest/entity/${entity.name}/${entity.key}/restore?version=1`, { cookie });
+    expect(restored.body.updatedAt).toBe(later);
+    const { body } = await service().call<{ items: { updatedAt: string }[] }>('GET', `/rest/entity/${entity.name}/${entity.key}/history`, {
+      cookie,
+    });
+    expect(body.items.map(({ updatedAt }) => updatedAt)).toEqual([later, later, later, later, entity.updatedAt]);
   });
 
   test('200 — is audited, and a refused update is not (rule 85)', async () => {

@@ -7,6 +7,7 @@ import type { Companion, CompanionReference, CompanionValues } from '../../compa
 import { deleteRow, inputColumns, updateRows, writtenWith } from '../../companion/rows.ts';
 import { inSchema } from '../../companion/table.ts';
 import { entityChanged, type ChangeValues } from '../changed.ts';
+import { noEarlierThan } from '../statements.ts';
 import { moveToTrash } from './trash.ts';
 
 /** Of which entities are deleted. */
@@ -61,7 +62,7 @@ export function clearReferences(
     event: 'entity.updated',
     steps: sql`input as materialized (select * from jsonb_to_recordset(${input}::jsonb) as input (${columns}))`,
     written: sql`
-      update entity set fields = jsonb_set(fields, ${path}::text[], 'null'), version = version + 1, updated_at = now(), updated_by = ${change.userName}
+      update entity set fields = jsonb_set(fields, ${path}::text[], 'null'), version = version + 1, updated_at = ${noEarlierThan(sql`entity.updated_at`)}, updated_by = ${change.userName}
       from input where entity.name = ${name} and entity.key = input.key returning entity.*`,
     value: valueOf(change),
     companion: updateRows(companion, writtenWith(companion, sql`written join input using (key)`)),
