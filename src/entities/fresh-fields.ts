@@ -14,7 +14,7 @@ interface Fields {
  */
 export function freshFields({ fields, text }: Fields): Fields {
   if (!text.includes('null')) return { fields, text };
-  const merged = withoutNulls(text);
+  const merged = withoutNulls(text.trim());
   return { fields: parseJson(merged), text: merged };
 }
 

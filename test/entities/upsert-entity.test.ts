@@ -67,7 +67,7 @@ describe('upsertEntity', () => {
 
   test('201 and 200 — null is no member of a new entity either, so a repeat changes nothing', async () => {
     const fields =
-      '{"email":"null@example.com","company":"null","number":null,"address":{"a":null,"b":{"c":null}},"list":[null,{"d":null}],"n":1.50}';
+      ' \n{"email":"null@example.com","company":"null","number":null,"address":{"a":null,"b":{"c":null}},"list":[null,{"d":null}],"n":1.50}';
     const send = () => service().call<Body>('POST', '/rest/entity/customer/upsert?by=email', { cookie, raw: fields, headers: json });
     const first = await send();
     expect([first.status, first.body.fields]).toEqual([
