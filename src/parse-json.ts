@@ -21,8 +21,8 @@ function hasEscapedName(text: string): boolean {
   return false;
 }
 
-/** The offset after the string that opens at `at`, or the length of the text if it does not end. */
-function endOfString(text: string, at: number): number {
+/** The offset in a JSON text after the string that opens at `at`, or the length of the text if it does not end. */
+export function endOfString(text: string, at: number): number {
   for (at++; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) return at + 1;

@@ -1,7 +1,6 @@
 /** How large PostgreSQL stores a text that `http/json.ts` has accepted: `numeric` has no exponent, so `1e308` becomes 309 digits. */
 import { Problem } from '../errors.ts';
-
-const [quote, backslash] = [34, 92];
+import { endOfString } from '../parse-json.ts';
 
 /**
  * How many more characters PostgreSQL writes for the numbers of a JSON text than it has: up to 400 for one with an exponent. Zero with an exponent counts as if
@@ -32,11 +31,4 @@ function* numbersWithExponent(text: string): Generator<{ sent: number; digits: n
     else if (exponent !== undefined)
       yield { sent: sent.length, digits: digits.length, decimals: decimals.length, exponent: Number(exponent) };
   }
-}
-
-/** The place after the string that begins at `at`. */
-function endOfString(text: string, at: number): number {
-  let end = at + 1;
-  for (let code = text.charCodeAt(end); code !== quote; code = text.charCodeAt(end)) end += code === backslash ? 2 : 1;
-  return end + 1;
 }

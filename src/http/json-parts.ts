@@ -1,6 +1,7 @@
 /** The texts of parts of a JSON text that `json.ts` has accepted, digit for digit: parsing would turn `1.50` into `1.5`. */
+import { endOfString } from '../parse-json.ts';
 
-const [quote, comma, backslash] = [34, 44, 92];
+const [quote, comma] = [34, 44];
 const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];
 
 /** The texts of the items of an array, or of the members of an object with their names, without the spaces around them. */
@@ -11,7 +12,7 @@ function partsOf(text: string): string[] {
   let from = start;
   for (let at = start; depth >= 0; at++) {
     const code = text.charCodeAt(at);
-    if (code === quote) at = endOfString(text, at);
+    if (code === quote) at = endOfString(text, at) - 1;
     else if (code === openArray || code === openObject) depth++;
     else if (code === closeArray || code === closeObject) depth--;
     if (depth < 0 || (depth === 0 && code === comma)) {
@@ -21,13 +22,6 @@ function partsOf(text: string): string[] {
     }
   }
   return parts;
-}
-
-/** The place of the quote that ends the string which begins at `at`. */
-function endOfString(text: string, at: number): number {
-  let end = at + 1;
-  for (let code = text.charCodeAt(end); code !== quote; code = text.charCodeAt(end)) end += code === backslash ? 2 : 1;
-  return end;
 }
 
 /** The texts of the items of a JSON array. */
@@ -40,7 +34,7 @@ export function memberTexts(object: string): Map<string, string> {
   return new Map(
     partsOf(object).map((part) => {
       const end = endOfString(part, 0);
-      return [JSON.parse(part.slice(0, end + 1)) as string, part.slice(part.indexOf(':', end) + 1).trim()];
+      return [JSON.parse(part.slice(0, end)) as string, part.slice(part.indexOf(':', end) + 1).trim()];
     }),
   );
 }
