@@ -3,14 +3,13 @@ import { Problem } from '../errors.ts';
 import { endOfString } from '../parse-json.ts';
 
 /**
- * How many more characters PostgreSQL writes for the numbers of a JSON text than it has: up to 400 for one with an exponent. Zero with an exponent counts as if
- * it was one.
+ * How many more characters PostgreSQL writes for the numbers of a JSON text than it has: up to 400 for one with an exponent.
  */
 export function expansionOf(text: string): number {
   if (!/\d[eE]/.test(text)) return 0;
   let expansion = 0;
-  for (const { sent, digits, decimals, exponent } of numbersWithExponent(text)) {
-    const whole = Math.max(1, digits + exponent);
+  for (const { sent, isZero, digits, decimals, exponent } of numbersWithExponent(text)) {
+    const whole = isZero ? 1 : Math.max(1, digits + exponent);
     const scale = Math.max(0, decimals - exponent);
     expansion += whole + (scale > 0 ? scale + 1 : 0) - sent;
   }
@@ -22,13 +21,29 @@ export function requireStoredSize(text: string, limitBytes: number): void {
   if (Buffer.byteLength(text) + expansionOf(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
 }
 
-/** The numbers outside of texts: their length without a sign, their digits before and after the point, and their exponent. */
-function* numbersWithExponent(text: string): Generator<{ sent: number; digits: number; decimals: number; exponent: number }> {
+interface Exponential {
+  /** Its length without a sign. */
+  sent: number;
+  isZero: boolean;
+  /** The numbers of digits before and after the point. */
+  digits: number;
+  decimals: number;
+  exponent: number;
+}
+
+/** The numbers with an exponent that are outside of texts. */
+function* numbersWithExponent(text: string): Generator<Exponential> {
   const number = /(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?|"/g;
   for (let found = number.exec(text); found; found = number.exec(text)) {
     const [sent, digits = '', decimals = '', exponent] = found;
     if (sent === '"') number.lastIndex = endOfString(text, found.index);
     else if (exponent !== undefined)
-      yield { sent: sent.length, digits: digits.length, decimals: decimals.length, exponent: Number(exponent) };
+      yield {
+        sent: sent.length,
+        isZero: !/[1-9]/.test(digits + decimals),
+        digits: digits.length,
+        decimals: decimals.length,
+        exponent: Number(exponent),
+      };
   }
 }

@@ -17,7 +17,23 @@ const post = (path: string, raw: string, type = 'application/json') =>
   service().call<Entity & ProblemBody>('POST', `/rest/${path}`, { cookie, raw, headers: { 'content-type': type } });
 
 test('the expansion of a number is what PostgreSQL adds to it', async () => {
-  const tokens = ['1e308', '-1.5E+300', '1e-308', '1.25e1', '12.5e1', '1.25e5', '1.5e-3', '123e-1', '5e-324', '1.50', '12', '1e0'];
+  const tokens = [
+    '1e308',
+    '-1.5E+300',
+    '1e-308',
+    '1.25e1',
+    '12.5e1',
+    '1.25e5',
+    '1.5e-3',
+    '123e-1',
+    '5e-324',
+    '1.50',
+    '12',
+    '1e0',
+    '0e300',
+    '0.00e2',
+    '0e-5',
+  ];
   for (const token of tokens) {
     const { rows } = await sql<{ stored: string }>`select ${token}::jsonb::text as stored`.execute(service().db);
     expect(expansionOf(`[${token}]`), token).toBe(Math.max(0, (rows[0]?.stored.length ?? 0) - token.length));
