@@ -12,6 +12,7 @@ import { representEntity } from '../entities/represent.ts';
 import type { Writes } from '../entities/update.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
+import { dryRunOf } from '../http/prefer.ts';
 import { describeProblem, problemOf } from '../http/problem.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
 import { BatchReader, problemAt, type BatchOperation } from './operations.ts';
@@ -154,11 +155,10 @@ function repeatable(permits: readonly OperationPermit[]): Omit<RepeatableWrite<r
 
 /** Whether a preference is `dry-run` (RFC 7240 section 2). Throws 400 if it has a value: the client means something else than to write. */
 function prefersDryRun(prefer = ''): boolean {
-  const preferences = prefer.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? [];
-  const found = preferences.map((preference) => /^\s*dry-run\s*(?:=([^;]*))?(?:;|$)/i.exec(preference)).filter((match) => match !== null);
-  if (found.some((match) => !['', '""'].includes(match[1]?.trim() ?? '')))
+  const dryRun = dryRunOf(prefer);
+  if (dryRun !== undefined && dryRun !== '')
     throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'invalid-value', values: { allowed: 'dry-run' } }] });
-  return found.length > 0;
+  return dryRun !== undefined;
 }
 
 function answer(results: readonly string[], { dryRun = false, isReplayed = false } = {}): Output<'runBatch'> {

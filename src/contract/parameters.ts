@@ -9,6 +9,7 @@ import type { Operation } from './contract.ts';
 import { expectedOneOf } from '../http/expected.ts';
 import { readPairs } from '../http/form.ts';
 import { parameterPlace } from '../http/pointer.ts';
+import { dryRunOf } from '../http/prefer.ts';
 
 const faultsInQuery = Symbol('faults');
 
@@ -35,8 +36,7 @@ export function refusesDryRun({ method, parameters }: Operation): boolean {
 
 /** Throws 400 for the preference `dry-run`. */
 export function refuseDryRun({ headers }: FastifyRequest): void {
-  const { prefer = '' } = headers;
-  if (/(?:^|,)\s*dry-run\b/i.test(String(prefer)))
+  if (dryRunOf(String(headers['prefer'] ?? '')) !== undefined)
     throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'not-supported' }] });
 }
 
