@@ -394,20 +394,20 @@ test('a process waits for the build of another one, and tells so', async () => {
 test('503 — a change of a type that is being built longer than the caller waits', async () => {
   await seedAll([{ email: 'a' }]);
   await apply(customer);
-  const answers: unknown[] = [];
-  const onProgress: ApplyOptions['onProgress'] = ({ phase, done }) => {
-    if (phase === 'indexes' && done === 0)
-      answers.push(
-        refusal(apply({ ...customer, title: 'Customer' }, { waitMs: 0 })),
-        refusal(apply({ ...customer, ...rules }, { waitMs: 0 })),
-      );
-  };
-  await apply({ ...customer, ...rules }, { onProgress });
-  const outcomes = await Promise.allSettled(answers);
-  expect(outcomes).toHaveLength(2);
-  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? (outcome.value as { code: string }).code : outcome.reason))).toContain(
-    'busy',
-  );
+  const titled = { ...customer, title: 'Customer' };
+  const { built, refused } = await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      // The build waits for this entity.
+      await sql`select from entity where name = ${name} for update`.execute(trx);
+      const build = apply({ ...customer, ...rules });
+      await expect.poll(async () => (await storedType()).companion?.state).toBe('building');
+      const refusals = [await refusal(apply(titled, { waitMs: 0 })), await refusal(apply({ ...customer, ...rules }, { waitMs: 0 }))];
+      return { built: build, refused: refusals.map(({ code }) => code) };
+    });
+  expect(refused).toEqual(['busy', 'busy']);
+  expect((await built).changed).toBe(true);
+  expect((await apply({ ...titled, ...rules }, { waitMs: 0 })).changed).toBe(true);
 });
 
 test('a batch of rows that waits for a lock is given up with its keys after three attempts, and written once the lock is free', async () => {
