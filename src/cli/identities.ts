@@ -13,7 +13,7 @@ const issuerOption = ['--issuer <url>', 'the issuer, by its URL exactly as its t
 const subjectOption = ['--subject <sub>', 'the subject, exactly as its tokens carry it'] as const;
 
 export function identityCommands(program: Command, desk: Desk): void {
-  const identities = addGroup(program, 'identity', 'identities: as whom users are known to trusted issuers', [
+  const identities = addGroup(program, 'identity', 'identities: links between users and subjects of trusted issuers', [
     'identity link ada --issuer https://login.example.com --subject 24400320',
     'identity list ada',
   ]);
