@@ -1,0 +1,89 @@
+/** `entities export`: the entities of a name become rows of a file. */
+import { pipeline } from 'node:stream/promises';
+import { recordChange } from '../administration/actor.ts';
+import { administratorAs } from '../administration/entities.ts';
+import { assertNewFile, writeNewFile } from '../database/transfer/backup-file.ts';
+import { readListQuery } from '../entities/lists/list-request.ts';
+import { scopeFor } from '../entities/lists/match.ts';
+import { countEntities } from '../entities/scan.ts';
+import { faultText } from '../entity-types/files.ts';
+import { TypeRegistry } from '../entity-types/registry.ts';
+import { Problem } from '../errors.ts';
+import { authorize } from '../rights/permit.ts';
+import { columnOf, columnsOf } from '../transfer/columns.ts';
+import { CsvWriter } from '../transfer/csv-writer.ts';
+import { asCsv, asNdjson, exportedParts, type ExportedPart } from '../transfer/export.ts';
+import { onReaders, type Admin } from './command.ts';
+import { formatOf, type FileFormat } from './file-format.ts';
+import { printable, Refusal, type CommandOutcome } from './output.ts';
+import { FileProgress } from './progress.ts';
+
+export interface ExportCommand {
+  format?: FileFormat;
+  csvSafe?: true;
+  filter?: string;
+  fields?: string;
+}
+
+/** Throws a `Refusal` if the file exists, `--filter` or `--fields` has faults, or a signal cancels the export; then there is no file. */
+export async function exportFile(admin: Admin, name: string, file: string, options: ExportCommand): Promise<CommandOutcome> {
+  const { desk, actor, config, store } = admin;
+  const { filter, fields } = options;
+  const principal = administratorAs(actor.name);
+  const types = new TypeRegistry(store.db, config);
+  const type = await types.find(name);
+  const permit = authorize(principal, name, 'read');
+  const query = { ...(filter !== undefined && { filter }), ...(fields !== undefined && { fields }) };
+  const wanted = await asOptions(readListQuery(query, { includes: [] }, scopeFor(types, principal, type)));
+  const present = () => Promise.resolve({ permit, wanted });
+  const named = fields?.split(',').map((field) => columnOf(type, field.split('.')));
+  const csvOptions = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: options.csvSafe === true };
+  const isToOutput = file === '-';
+  if (!isToOutput) await assertNewFile(file);
+  const detail = { entity: name, format: formatOf(file, options.format) };
+  await recordChange(store.db, actor, { event: 'entity.exported', detail });
+  const progress = new FileProgress(desk.errors, 'entities', filter === undefined ? await countEntities(store.db, name) : undefined);
+  const rethrow = async (error: unknown): Promise<never> => {
+    throw error;
+  };
+  const cancellation = new AbortController();
+  const { signal } = cancellation;
+  const cancel = () => cancellation.abort();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, cancel);
+  try {
+    await onReaders(admin, async (readers, after) => {
+      const parts = counted(exportedParts({ readers, after, types, present }), progress);
+      const texts = formatOf(file, options.format) === 'csv' ? asCsv(parts, new CsvWriter(csvOptions)) : asNdjson(parts, rethrow);
+      await (isToOutput
+        ? pipeline(texts, desk.output, { end: false, signal })
+        : writeNewFile(file, (target) => pipeline(texts, target, { signal })));
+    });
+  } catch (error) {
+    if (signal.aborted) throw new Refusal(isToOutput ? 'cancelled: the output is incomplete' : 'cancelled: there is no file');
+    // A reader such as `head` may end before.
+    if (!isToOutput || (error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, cancel);
+    progress.end();
+  }
+  const { done } = progress;
+  if (isToOutput) return { document: {}, text: undefined, note: `wrote ${done} entities` };
+  return { document: { file, entities: done }, text: `Wrote ${done} entities into ${file}.` };
+}
+
+/** The faults of what `--filter` and `--fields` have. */
+async function asOptions<T>(read: Promise<T>): Promise<T> {
+  return await read.catch((error: unknown) => {
+    if (!(error instanceof Problem) || error.faults.length === 0) throw error;
+    const faults = error.faults.map((fault) => `--${fault.parameter}: ${faultText({ ...fault, pointer: fault.pointer || 'the value' })}`);
+    throw new Refusal(printable(faults.join('; ')), 2);
+  });
+}
+
+async function* counted(parts: AsyncIterable<ExportedPart>, progress: FileProgress): AsyncGenerator<ExportedPart> {
+  for await (const part of parts) {
+    yield part;
+    progress.add(part.rows.length);
+    progress.show(progress.done);
+  }
+}

@@ -1,0 +1,140 @@
+/** `entities import`: the rows of a file become entities. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { findAccount } from '../accounts/users.ts';
+import { administratorAs, originOf } from '../administration/entities.ts';
+import type { ImportMode } from '../entities/bulk/import-statements.ts';
+import { entityLimitOf } from '../entities/entity-limits.ts';
+import { uniqueBy } from '../entities/upsert.ts';
+import { faultText } from '../entity-types/files.ts';
+import { TypeRegistry } from '../entity-types/registry.ts';
+import { Problem } from '../errors.ts';
+import { translateProblem } from '../locales/describe.ts';
+import { authorize } from '../rights/permit.ts';
+import { readCsv } from '../transfer/csv-reader.ts';
+import { importRows, type ImportProgress } from '../transfer/import.ts';
+import { readNdjson } from '../transfer/ndjson-reader.ts';
+import type { Admin } from './command.ts';
+import { formatOf, type FileFormat } from './file-format.ts';
+import { printable, Refusal, type CommandOutcome } from './output.ts';
+import { FileProgress } from './progress.ts';
+
+/** What `--delimiter` may be. */
+export const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
+
+export interface ImportCommand {
+  as: string;
+  format?: FileFormat;
+  by?: string;
+  mode: ImportMode;
+  dryRun?: true;
+  fromRow: number;
+  delimiter: keyof typeof delimiters;
+}
+
+/** Prints each refused row. Throws a `Refusal` if the user is unknown, the file cannot be read, or `--by` names no unique rule. */
+export async function importFile(
+  { desk, actor, config, store }: Admin,
+  name: string,
+  file: string,
+  options: ImportCommand,
+): Promise<CommandOutcome> {
+  const account = await findAccount(store.db, options.as);
+  if (!account) throw new Refusal(`there is no user called "${printable(options.as)}"`);
+  const principal = administratorAs(account.name);
+  const types = new TypeRegistry(store.db, config);
+  const type = await types.find(name);
+  const { by } = options;
+  if (by !== undefined) await assertRule(() => uniqueBy(type, by));
+  const limitBytes = entityLimitOf(config);
+  const total = file === '-' ? undefined : (await fileAt(file)).size;
+  const progress = new FileProgress(desk.errors, 'rows', total);
+  const cancellation = new AbortController();
+  const chunks = watched(file === '-' ? desk.input : createReadStream(file), progress, cancellation.signal);
+  const delimiter = delimiters[options.delimiter];
+  const rows = formatOf(file, options.format) === 'csv' ? readCsv(chunks, { delimiter, type, limitBytes }) : readNdjson(chunks, limitBytes);
+  const target = {
+    ...options,
+    store,
+    types,
+    name,
+    limitBytes,
+    by,
+    isDryRun: options.dryRun === true,
+    origin: originOf(actor),
+    permits: () => Promise.resolve({ create: authorize(principal, name, 'create'), update: authorize(principal, name, 'update') }),
+  };
+  const cancel = () => cancellation.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, cancel);
+  try {
+    for await (const report of importRows(target, rows)) {
+      if ('problem' in report) {
+        progress.tell(`row ${report.row}: ${reasonOf(report.problem)}`);
+        continue;
+      }
+      progress.show(report.row);
+      if (report.done || report.error !== undefined) return outcomeOf(report, options);
+    }
+    throw new Error('an import ends with a report');
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
+    progress.end();
+  }
+}
+
+async function assertRule(find: () => unknown): Promise<void> {
+  try {
+    find();
+  } catch (error) {
+    throw error instanceof Problem ? new Refusal(`--by: ${reasonOf(error)}`, 2) : error;
+  }
+}
+
+async function fileAt(file: string) {
+  return await stat(file).catch((error: unknown) => {
+    throw new Refusal(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}
+
+function reasonOf(problem: Problem): string {
+  const faults = problem.faults.map((fault) => faultText({ ...fault, pointer: fault.pointer || 'the row' }));
+  return printable(faults.length > 0 ? faults.join('; ') : translateProblem('en', problem).detail);
+}
+
+async function* watched(input: Readable, progress: FileProgress, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    if (signal.aborted) throw new Refusal('cancelled');
+    progress.add(chunk.length);
+    yield chunk;
+  }
+}
+
+function outcomeOf(counts: ImportProgress, { by, dryRun }: ImportCommand): CommandOutcome {
+  const { row, created, updated, unchanged, failed, error, uncertainTo } = counts;
+  const document = {
+    row,
+    created,
+    updated,
+    unchanged,
+    failed,
+    done: error === undefined,
+    dryRun: dryRun === true,
+    ...(uncertainTo !== undefined && { uncertainTo }),
+  };
+  const text = `${dryRun ? 'Would have created' : 'Created'} ${created}, updated ${updated}, left ${unchanged} unchanged, refused ${failed}.`;
+  if (error !== undefined) {
+    const reason = error instanceof Problem ? reasonOf(error) : error instanceof Error ? error.message : 'unknown';
+    return { document, text, failure: `the import ended after row ${row}: ${reason}. ${adviceOf(row, uncertainTo, by)}` };
+  }
+  return { document, text, ...(failed > 0 && { failure: failed === 1 ? '1 row was refused' : `${failed} rows were refused` }) };
+}
+
+/** How to go on. Without `by`, rows that may have been written would be created once more. */
+function adviceOf(row: number, uncertainTo: number | undefined, by: string | undefined): string {
+  if (uncertainTo === undefined || by !== undefined) return `Go on with --from-row ${row + 1}`;
+  return (
+    `The rows ${row + 1} to ${uncertainTo} were written, or none of them was: look whether their entities exist. ` +
+    `If so, go on with --from-row ${uncertainTo + 1}, otherwise with --from-row ${row + 1}`
+  );
+}
