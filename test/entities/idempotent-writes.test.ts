@@ -269,13 +269,14 @@ describe('a key of any write', () => {
     let answer: Promise<Answer<Entity>> | undefined;
     await db.transaction().execute(async (trx) => {
       await sql`alter table ${inSchema(table)} rename column ${sql.id(column)} to c99`.execute(trx);
-      answer = send({ method: 'POST', path: `/rest/entity/${name}/upsert?by=number`, json: { number: newNumber() } }, 'moved');
-      await expect.poll(async () => (await waiting.execute(db)).rows.length).toBe(1);
       await sql`
         with next as (
           insert into entity_type_revision (name, document, source, plan, applied_by, companion)
           select name, document, source, plan, applied_by, ${changed} from entity_type_revision where name = ${name} returning revision)
         update entity_type set revision = (select revision from next) where name = ${name}`.execute(trx);
+      // The transaction is short from here on: the upsert waits for it 2 s at most.
+      answer = send({ method: 'POST', path: `/rest/entity/${name}/upsert?by=number`, json: { number: newNumber() } }, 'moved');
+      await expect.poll(async () => (await waiting.execute(db)).rows.length).toBe(1);
     });
     expect((await answer)?.status).toBe(201);
   });
