@@ -13,3 +13,9 @@ test.each([
 ])('the preference dry-run of %j is %j (RFC 7240 section 2)', (prefer, value) => {
   expect(dryRunOf(prefer)).toBe(value);
 });
+
+test('a quote that does not end costs time in proportion to the header', () => {
+  // In quadratic time this would take an hour.
+  expect(dryRunOf(`"${'\\"'.repeat(500_000)}`)).toBeUndefined();
+  expect(dryRunOf(`dry-run, "${'\\"'.repeat(500_000)}\\`)).toBe('');
+});
