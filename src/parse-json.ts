@@ -72,10 +72,11 @@ class Reader {
         members.push([name, this.#value()]);
       } while (this.#goesOn(closeObject));
     if (!members.some(([name]) => name.includes('\\'))) return Object.fromEntries(members);
-    // An object without a prototype is a table of its own. So V8 expects none of these names in another object.
+    // An object that is made without a prototype is a table of its own, also when it has one later. So V8 expects none of these names in another
+    // object.
     const table = Object.create(null) as Record<string, unknown>;
     for (const [name, value] of members) table[name] = value;
-    return table;
+    return Object.setPrototypeOf(table, Object.prototype) as object;
   }
 
   #array(): unknown[] {

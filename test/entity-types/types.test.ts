@@ -35,6 +35,17 @@ await writeFile(
   join(directory, 'price.yaml'),
   'required: [toString]\nproperties:\n  valueOf: { type: string }\n  toString: true\n  amount: { multipleOf: 0.01 }\n  at: { format: date-time }\n  on: { format: date }\n',
 );
+const shades: object[] = [{ 'a\\b': 1 }, { valueOf: 1 }];
+await writeFile(
+  join(directory, 'colour.json'),
+  JSON.stringify({
+    properties: {
+      list: { type: 'array', uniqueItems: true, maxItems: 9 },
+      one: { enum: shades },
+      only: { anyOf: shades.map((shade) => ({ const: shade })) },
+    },
+  }),
+);
 await writeFile(join(directory, 'README.md'), 'Not a type.');
 
 const service = useService({ ENTITY_TYPES: 'declared', ENTITY_TYPES_DIR: directory });
@@ -57,6 +68,24 @@ describe('a declared type', () => {
     expect((await create('price', { toString: 1, valueOf: 1 })).body.errors).toMatchObject([{ pointer: '/valueOf', code: 'invalid-type' }]);
     // The service reads this object into one without a prototype.
     expect((await create('price', { toString: 1, 'a\\b': 1, valueOf: 'x' })).status).toBe(201);
+  });
+
+  test('201 and 422 — values are compared by the members that they have, whatever their names are', async () => {
+    for (const name of ['a\\b', 'valueOf', 'toString']) {
+      const [one, other] = [
+        { [name]: 1, b: [{}] },
+        { [name]: 2, b: [{}] },
+      ];
+      expect((await create('colour', { list: [one, other] })).status, name).toBe(201);
+      const same = await create('colour', { list: [one, other, { b: [{}], [name]: 1 }] });
+      expect(same.body.errors).toMatchObject([{ pointer: '/list', code: 'invalid-value' }]);
+    }
+    for (const field of ['one', 'only'])
+      for (const shade of [{ 'a\\b': 1 }, { valueOf: 1 }]) {
+        expect((await create('colour', { [field]: shade })).status).toBe(201);
+        expect((await create('colour', { [field]: { ...shade, c: 1 } })).status).toBe(422);
+        expect((await create('colour', { [field]: Object.values(shade) })).status).toBe(422);
+      }
   });
 
   test('201 and 422 — a multiple is one of decimals', async () => {
