@@ -75,6 +75,28 @@ test('200 — the document in force changes nothing and keeps its revision', asy
   expect(revisions).toBe('1');
 });
 
+test('200 — the document in force keeps its revision, also one with a backslash in a name', async () => {
+  const document = { patternProperties: { '^\\d+$': { type: 'string' } } };
+  const { body } = await put(document);
+  expect((await put(document, { 'if-match': '*' })).body.revision).toBe(body.revision);
+});
+
+test('422 — what the type refuses, whatever names other types have (rule 70: V8 may read a name as one that it expects)', async () => {
+  const [other, refusing] = [name, `${name}x`];
+  const patterns = { [other]: '^\\\\d{1,9}', [refusing]: '^\\d{1,9}$' };
+  for (const [called, pattern] of Object.entries(patterns)) {
+    name = called;
+    expect((await put({ patternProperties: { zzq: {}, [pattern]: { type: 'string' } } })).status).toBe(201);
+  }
+  for (const [called, pattern] of Object.entries(patterns)) {
+    // V8 may read the answer wrongly too.
+    const { text } = await service().call('GET', `/rest/entity-type/${called}`, { cookie });
+    expect(text).toContain(JSON.stringify(pattern));
+  }
+  const refused = await service().call<ProblemBody>('POST', `/rest/entity/${refusing}`, { cookie, json: { 1: 5 } });
+  expect([refused.status, refused.body.errors]).toMatchObject([422, [{ pointer: '/1', code: 'invalid-type' }]]);
+});
+
 test('428, 400 and 412 — without a condition, with a malformed one, and with one that does not hold', async () => {
   const answers = [await put<ProblemBody>({}, {}), await put<ProblemBody>({}, { 'if-none-match': '"1"' })];
   answers.push(await put<ProblemBody>({}, { 'if-match': '*' }), await put<ProblemBody>({}, { 'if-match': '"1"' }));

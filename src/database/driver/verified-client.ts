@@ -46,8 +46,8 @@ export class VerifiedClient extends SigningInClient {
   /** Throws an Error without the password in it where node-postgres could not connect. */
   constructor(config: ClientConfig & { connectionString: string }) {
     super(config);
-    // Documents of types have names of callers.
-    this.setTypeParser(types.builtins.JSONB, parseJson);
+    // Documents of types and fields have names of callers.
+    for (const type of [types.builtins.JSON, types.builtins.JSONB]) this.setTypeParser(type, parseJson);
     this.encryption = encryptionOf(this.ssl);
     this.#required = requiredMethods(config.connectionString);
     const file = passwordFile(config.connectionString);
