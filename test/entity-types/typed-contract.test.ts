@@ -388,3 +388,12 @@ test('the filter of a type takes what the service takes, and refuses what it ref
   check('tree', { left: { below: { below: { value: 1 } } }, anything: 1 }, true);
   check('tree', { left: { below: { value: 'x' } } }, false);
 });
+
+test('200 — names the fields of a unique rule exactly, also with `$`, which has a meaning where JavaScript replaces text', async () => {
+  const field = 'a$`b$$';
+  await declareType(service(), 'money', { type: 'object', properties: { [field]: { type: 'string' } }, 'x-unique': [{ fields: [field] }] });
+  const { status, body } = await typedContract(service(), { cookie }, 'money');
+  expect(status).toBe(200);
+  const { parameters } = body.paths['/rest/entity/money/upsert']?.post as { parameters: object[] };
+  expect(parameters).toContainEqual(expect.objectContaining({ name: 'by', example: field }));
+});

@@ -61,7 +61,11 @@ export class PartMaker {
     const template = this.#templateFor(actions, unique !== undefined);
     const by = JSON.stringify(unique?.fields.map(({ field }) => field.join('.')).join() ?? '').slice(1, -1);
     const fill = (text: string) =>
-      text.replaceAll(placeholder.name, name).replaceAll(placeholder.base, base).replaceAll(placeholder.by, by);
+      text
+        .replaceAll(placeholder.name, name)
+        .replaceAll(placeholder.base, base)
+        // A function, since `$` has a meaning in a text.
+        .replaceAll(placeholder.by, () => by);
     return {
       tag: { name: base, description: seesFields ? described : name, 'x-entity-type': name },
       paths: fill(template.paths),
