@@ -6,6 +6,7 @@ import { inSchema } from '../companion/table.ts';
 import { permitValues, rowsCovered } from '../rights/row-predicate.ts';
 import type { Permit } from '../rights/permit.ts';
 import { areLight } from './heavy.ts';
+import { areSameFields } from './same-fields.ts';
 
 export interface FoundEntity {
   key: string;
@@ -28,7 +29,9 @@ export function findByUnique(
   const isWanted = light ? areLight(sql`entity.fields`) : sql<boolean>`entity.key is not null`;
   return sql<FoundEntity>`
     select found.key, entity.version,
-      case when ${isWanted} then json_merge_patch(entity.fields, ${patch}::jsonb) = entity.fields end as "isUnchanged"
+      case when ${isWanted} then (
+        select ${areSameFields(sql`entity.fields`, sql`merged.fields`)} from json_merge_patch(entity.fields, ${patch}::jsonb) as merged (fields)
+      ) end as "isUnchanged"
     from ${inSchema(companion.table)} as found
     left join entity on ${rowsCovered((name) => sql`${covered[name]}`)} and entity.key = found.key
     where ${hasValues(companion, unique, values)}`;

@@ -45,6 +45,19 @@ test('200 — each version, newest first, with who changed what and when', async
   expect(body.items[0]?.updatedBy).toBe('grace');
 });
 
+test('200 — `changed` names a number of which only the digits differ', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const { body: entity } = await service().call<Entity>('POST', '/rest/entity/note', {
+    cookie: ada,
+    raw: '{"a":1.5,"b":[1.5],"c":2}',
+    headers,
+  });
+  await service().call('POST', at(entity), { cookie: ada, raw: '{"a":1.50,"b":[1.50],"c":2}', headers });
+  const { body, text } = await historyOf(entity);
+  expect(body.items.map(({ changed }) => changed)).toEqual([['a', 'b'], null]);
+  expect(text.match(/"a": ?1\.\d+/g)).toEqual(['"a": 1.50', '"a": 1.5']);
+});
+
 test('200 — a deleted entity has its history still, with the deletion, for callers that could read it', async () => {
   const entity = await create({ title: 'a' }, { cookie: bob });
   expect((await service().call('DELETE', at(entity), { cookie: grace })).status).toBe(204);

@@ -65,6 +65,30 @@ describe('upsertEntity', () => {
     }
   });
 
+  test('200 — other digits of a number are a change, and the same digits are none', async () => {
+    for (const note of ['x', 'x'.repeat(20_000)]) {
+      const email = `digits${note.length}@example.com`;
+      const send = async (rate: string) => {
+        const raw = `{"email":"${email}","company":"A","note":"${note}","deep":{"rates":[${rate}]}}`;
+        const {
+          status,
+          text: answer,
+          headers,
+        } = await service().call('POST', '/rest/entity/customer/upsert?by=email', {
+          cookie,
+          raw,
+          headers: json,
+        });
+        return [status, headers.get('etag'), /"rates": ?\[(.*?)\]/.exec(answer)?.[1]];
+      };
+      expect(await send('1.5')).toEqual([201, '"1"', '1.5']);
+      expect(await send('1.5')).toEqual([200, '"1"', '1.5']);
+      expect(await send('1.50')).toEqual([200, '"2"', '1.50']);
+      expect(await send('1.50')).toEqual([200, '"2"', '1.50']);
+      expect(await send('15e-1')).toEqual([200, '"3"', '1.5']);
+    }
+  });
+
   test('201 and 200 — null is no member of a new entity either, so a repeat changes nothing', async () => {
     const fields =
       ' \n{"email":"null@example.com","company":"null","number":null,"address":{"a":null,"b":{"c":null}},"list":[null,{"d":null}],"n":1.50}';

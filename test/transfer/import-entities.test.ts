@@ -267,6 +267,21 @@ describe('by', () => {
     expect(changes).toHaveLength(5);
   });
 
+  test('200 — other digits of a number are a change, and the same digits are none', async () => {
+    const name = await declared();
+    const line = (digits: string) => `{"number":"1","size":{"width":${digits}}}`;
+    await send(name, line('1.5'));
+    for (const [mode, digits] of [
+      ['replace', '1.50'],
+      ['merge', '1.500'],
+    ] as const) {
+      const again = () => send(name, line(digits), { query: `?by=number&mode=${mode}` });
+      expect((await again()).end).toEqual({ done: true, ...counts(1, 0, { updated: 1 }) });
+      expect((await rowsOf(service(), name))[0]?.fields).toContain(` ${digits}}`);
+      expect((await again()).end).toEqual({ done: true, ...counts(1, 0, { unchanged: 1 }) });
+    }
+  });
+
   test('200 — rows of one entity are written in the order of the file', async () => {
     const name = await declared();
     const file = ['a', 'b', 'A', 'c', 'a', 'A'].map((number, n) => JSON.stringify({ number, stock: n })).join('\n');

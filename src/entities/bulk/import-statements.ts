@@ -7,6 +7,7 @@ import { inSchema } from '../../companion/table.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import { changeColumns, entityChanged, typedChangeColumns } from '../changed.ts';
+import { areSameFields } from '../same-fields.ts';
 import { storeMerged } from '../statements.ts';
 import { typeIsCurrent } from '../type-guard.ts';
 
@@ -38,14 +39,17 @@ export function matchByUnique(
   const names = sql.join(columns.map(({ name }) => sql.ref(name)));
   const tests = columns.map((column) => sql`x.${sql.ref(column.name)} = ${storedValue(column, sql`input.${sql.ref(column.name)}`)}`);
   const wanted = mode === 'replace' ? sql`input.fields` : sql`json_merge_patch(entity.fields, input.fields)`;
-  const merged = mode === 'replace' ? sql`null` : sql`case when entity.fields is distinct from ${wanted} then (${wanted})::text end`;
+  const merged = mode === 'replace' ? sql`null` : sql`case when not entity."isUnchanged" then entity.wanted::text end`;
   // The lateral joins take the rows one by one from the indexes: the planner cannot estimate that there are few.
   return sql<MatchedEntity>`
-    select input.n, found.key, entity.version, entity.fields = ${wanted} as "isUnchanged", ${merged} as merged
+    select input.n, found.key, entity.version, entity."isUnchanged", ${merged} as merged
     from rows from (jsonb_to_recordset(${rows}::jsonb) as (fields jsonb, ${typed})) with ordinality as input (fields, ${names}, n)
     cross join lateral (select x.key from ${inSchema(companion.table)} as x where ${sql.join(tests, sql` and `)} offset 0) as found
     left join lateral (
-      select entity.version, entity.fields from entity where ${rowsCovered((name) => sql`${permit[name]}`)} and entity.key = found.key offset 0
+      select version, wanted, ${areSameFields(sql`present.fields`, sql`wanted`)} as "isUnchanged" from (
+        select entity.version, entity.fields, ${wanted} as wanted from entity
+        where ${rowsCovered((name) => sql`${permit[name]}`)} and entity.key = found.key offset 0
+      ) as present offset 0
     ) as entity on true`;
 }
 

@@ -94,7 +94,7 @@ const listFrom = prepare<VersionPlace & { before: string | null; limit: number }
       ...(['id', 'name', 'key', 'version', 'operation', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'] as const),
       sql<string[] | null>`case when earlier is not null and n <= ${value('limit')} then array(
         select key from jsonb_each(fields) as now full join jsonb_each(earlier) as before using (key)
-        where now.value is distinct from before.value order by key
+        where now.value::text is distinct from before.value::text order by key
       ) end`.as('changed'),
       sql<string | null>`case when n = 1 or (bytes <= ${sql.lit(maximumBytes)} and n <= ${value('limit')}) then fields::text end`.as(
         'fields',
