@@ -86,7 +86,7 @@ export function updateRows(companion: Companion, input: RawBuilder<unknown>): Ra
     from (select key, kept, ${sql.join(stored.map(({ name, value }) => sql`${value} as ${name}`))} from ${input}) as computed
     cross join lateral (
       select key from ${table}
-      where key = computed.key and (computed.kept is not null or row(${names}) is distinct from row(${computed})) offset 0
+      where key = computed.key and (computed.kept is not null or ${areDifferent(names, computed)}) offset 0
     ) as present
     where companion.key = present.key`;
 }
@@ -100,24 +100,33 @@ export function upsertRows(companion: Companion, input: RawBuilder<unknown>): Ra
   const table = inSchema(companion.table);
   if (stored.length === 0) return sql`insert into ${table} (key) select key from ${input} on conflict (key) do nothing`;
   const names = stored.map(({ name }) => name);
-  const row = (of: RawBuilder<unknown>) => sql`row(${sql.join(names.map((name) => sql`${of}.${name}`))})`;
   return sql`
     insert into ${table} as present (key, ${sql.join(names)}) select key, ${sql.join(stored.map(({ value }) => value))} from ${input}
     on conflict (key) do update set ${sql.join(names.map((name) => sql`${name} = excluded.${name}`))}
-    where ${row(sql`present`)} is distinct from ${row(sql`excluded`)}`;
+    where ${areDifferent(valuesIn('present', names), valuesIn('excluded', names))}`;
 }
 
 /** SQL: the keys of `input` whose row is missing, or has other values. */
 export function differentRows(companion: Companion, input: RawBuilder<unknown>): RawBuilder<{ key: string }> {
   const stored = storedColumns(companion);
   const computed = [sql.ref('key'), ...stored.map(({ name, value }) => sql`${value} as ${name}`)];
-  const [present, wanted] = ['present', 'wanted'].map((table) => sql.join(stored.map(({ name }) => sql`${sql.ref(table)}.${name}`)));
-  const isDifferent = stored.length > 0 ? sql`or row(${present}) is distinct from row(${wanted})` : sql``;
+  const names = stored.map(({ name }) => name);
+  const isDifferent = names.length > 0 ? sql`or ${areDifferent(valuesIn('present', names), valuesIn('wanted', names))}` : sql``;
   return sql`
     select wanted.key from (select ${sql.join(computed)} from ${input}) as wanted
     left join ${inSchema(companion.table)} as present on present.key = wanted.key
     where present.key is null ${isDifferent}`;
 }
+
+/**
+ * SQL: whether two lists of values differ in any byte. For `is distinct from` the decimals 1.5 and 1.50 are the same, but a sum has the digits of its decimals.
+ */
+function areDifferent(some: RawBuilder<unknown>, others: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`record_image_ne(row(${some}), row(${others}))`;
+}
+
+const valuesIn = (table: string, names: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
+  sql.join(names.map((name) => sql`${sql.ref(table)}.${name}`));
 
 /** SQL: deletes the row of the entity with this key, also one that was committed after the snapshot of the statement. */
 export function deleteRow({ table }: Companion, key: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -61,8 +61,8 @@ beforeAll(async () => {
 
 const aggregate = <T = Answer>(body: object, caller: { cookie: string } = ada, name = 'order') =>
   service().call<T>('POST', `/rest/entity/${name}/aggregate`, { ...caller, json: body });
-const groups = async (body: object, caller = ada) => {
-  const answer = await aggregate(body, caller);
+const groups = async (body: object, caller = ada, name = 'order') => {
+  const answer = await aggregate(body, caller, name);
   expect(answer.status, answer.text).toBe(200);
   return answer.body.groups;
 };
@@ -93,6 +93,27 @@ describe('aggregateEntities', () => {
     expect(await groups({ measures: { n: { $sum: 'number' }, a: { $sum: 'account' } } })).toEqual([
       { key: {}, n: '1', a: '9007199254740995' },
     ]);
+  });
+
+  test('200 — a sum has the digits of the decimals as they are, however they were changed', async () => {
+    const properties = { number: { type: 'string' }, total: { type: 'string', format: 'decimal' } };
+    await declareIndexed(service(), 'invoice', {
+      type: 'object',
+      properties,
+      'x-unique': [{ fields: ['number'] }],
+      'x-index': [['total']],
+      'x-history': { keep: 'P1D' },
+    });
+    const created = await service().call<{ key: string }>('POST', '/rest/entity/invoice', { ...ada, json: { number: '1', total: '1.5' } });
+    const change = async (path: string, raw = '', type = 'application/json') => {
+      const answer = await service().call('POST', `/rest/entity/invoice/${path}`, { ...ada, raw, headers: { 'content-type': type } });
+      expect(answer.status, answer.text).toBe(200);
+      return (await groups({ measures: { sum: { $sum: 'total' } } }, ada, 'invoice'))[0]?.['sum'];
+    };
+    expect(await change(created.body.key, '{"total":"1.50"}')).toBe('1.50');
+    expect(await change('upsert?by=number', '{"number":"1","total":"1.500"}')).toBe('1.500');
+    expect(await change('import?by=number', '{"number":"1","total":"1.5000"}', 'application/x-ndjson')).toBe('1.5000');
+    expect(await change(`${created.body.key}/restore?version=2`)).toBe('1.50');
   });
 
   test('200 — extremes and keys are written as the fields are', async () => {
