@@ -26,5 +26,8 @@ function queryOf({ search }: Companion, words: string): RawBuilder<unknown> {
 
 /** The query in the words that `wordsOf` makes of texts. Quotes, and a `-` in front of a word, keep their meaning. */
 function withoutSigns(words: string): string {
-  return words.replaceAll(/[^\p{L}\p{M}\p{N}"-]+/gu, ' ').replaceAll(/(?<=[\p{L}\p{M}\p{N}"])-+/gu, ' ');
+  return words
+    .normalize('NFKC')
+    .replaceAll(/[^\p{L}\p{M}\p{N}"-]+/gu, ' ')
+    .replaceAll(/(?<=[\p{L}\p{M}\p{N}"])-+/gu, ' ');
 }

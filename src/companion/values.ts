@@ -27,7 +27,7 @@ export function companionValues(companion: Companion, fields: unknown): Companio
   let left = searchedLength;
   for (const { name, field } of companion.search?.texts ?? []) {
     const text = memberAt(fields, field);
-    const searched = typeof text === 'string' ? wordsOf(text.slice(0, left)) : null;
+    const searched = typeof text === 'string' ? wordsOf(text, left) : null;
     left -= searched?.length ?? 0;
     values[name] = searched;
   }
@@ -57,17 +57,21 @@ export function rowChangeOf(companion: Companion, patch: Readonly<Record<string,
   return { values: values.values, kept: search ? [...kept, searchColumn] : kept };
 }
 
-/** The text as a column compares it whose texts are equal without regard to case and form. */
+/**
+ * The text as a column compares it whose texts are equal without regard to case and form. Lower case leaves that form: that of J with a caron is two characters,
+ * which are one in NFKC.
+ */
 export function foldText(text: string): string {
-  return text.normalize('NFKC').toLowerCase();
+  return text.normalize('NFKC').toLowerCase().normalize('NFKC');
 }
 
 /**
- * The words of a text, with a space in place of all that is no letter or digit. PostgreSQL takes quadratic time for addresses and hyphenated words: a second for
- * 8,000 characters of `a_a_a`.
+ * The words of a text in NFKC, with a space in place of all that is no letter or digit: those of up to `length` characters. PostgreSQL takes quadratic time for
+ * addresses and hyphenated words: a second for 8,000 characters of `a_a_a`.
  */
-export function wordsOf(text: string): string {
-  return text.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ');
+export function wordsOf(text: string, length: number): string {
+  const normal = text.slice(0, length).normalize('NFKC').slice(0, length);
+  return normal.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ');
 }
 
 function valuesOf(columns: readonly CompanionColumn[], fields: unknown): { values: CompanionValues } | { faults: Fault[] } {

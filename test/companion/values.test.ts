@@ -55,6 +55,9 @@ test('a folded text is compared in NFKC and in lower case', () => {
   const fold = (a: string) => companionValues(companion([column('string', { fold: true })]), { a })['c1'];
   expect(fold('ADA@Example.com')).toBe('ada@example.com');
   expect(fold('ﬁn')).toBe(fold('FIN'));
+  for (const text of ['Zoë', 'J\u030Ca', 'Ι\u0308\u0301', 'が', '각'])
+    for (const other of [text.normalize('NFD'), text.normalize('NFC').toLowerCase(), text.toLowerCase().normalize('NFC')])
+      expect(fold(other)).toBe(fold(text));
 });
 
 test('a text that is longer than its index has room for is refused, by characters', () => {
@@ -75,6 +78,9 @@ test('searched texts are words alone, and 100,000 characters together', () => {
   expect(searched(1)).toBeNull();
   expect(searched('ada_l@x.example, well-known: 😀')).toBe('ada l x example well known ');
   expect(searched('é'.repeat(100_001))).toBe('é'.repeat(100_000));
+  expect(searched('Zoe\u0308')).toBe('Zo\u00EB');
+  // One character that is 18 in NFKC; the last of them is cut where a surrogate pair would be.
+  expect(searched(`${'\uFDFA'.repeat(5_556)}😀`)).toHaveLength(100_000);
   const texts = ['t1', 't2'].map((name) => ({ name, field: [name] }));
   const both = companionValues(companion([], { language: 'simple', texts }), { t1: 'a'.repeat(99_998), t2: 'four' });
   expect(both['t2']).toBe('fo');

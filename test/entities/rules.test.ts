@@ -116,6 +116,14 @@ describe('a companion row', () => {
 });
 
 describe('a unique value', () => {
+  test('201 and 409 — composed and decomposed letters are the same, also if the upper case has no composed form', async () => {
+    for (const email of ['zoë', 'πρωτεΐνη'].map((name) => `${name}@example.com`)) {
+      await made('customer', { email });
+      for (const other of [email.normalize('NFD'), email.toUpperCase(), email.toUpperCase().normalize('NFC')])
+        expect(faultOf(await create('customer', { email: other }))).toEqual([409, 'unique-conflict', '/email duplicate-value']);
+    }
+  });
+
   test('201 and 409 — of twenty concurrent creates over two replicas with one email in different forms one succeeds', async () => {
     const other = await service().replica();
     onTestFinished(() => other.stop());

@@ -57,6 +57,19 @@ describe('a search', () => {
     expect(await found({ search, sort: ['$key'] }, ada, queryBy)).toEqual(expected);
   });
 
+  test('200 — composed and decomposed letters, and other forms of letters, are the same', async () => {
+    const names = ['Café Zoë', 'Café Zoë'.normalize('NFD'), 'ﬁne ＡＢＣ', 'caf'];
+    const companies = names.map((name) => ({ name }));
+    const known = await seedMany(service(), 'cafe', companies, 'ada');
+    await declareIndexed(service(), 'cafe', { ...company, 'x-search': { fields: ['name'] } });
+    const places = async (search: string) =>
+      keysIn(await pagesOf(service(), ada, 'cafe', { search, sort: ['$key'] }, queryBy)).map((key) => known.indexOf(key));
+    for (const form of ['NFC', 'NFD'])
+      for (const search of ['café', 'ZOË', '"café zoë"', 'zoë -caf']) expect(await places(search.normalize(form))).toEqual([0, 1]);
+    expect(await places('fine abc')).toEqual([2]);
+    expect(await places('ＦＩＮＥ')).toEqual([2]);
+  });
+
   test('200 — the best matches come first: words in the first field weigh more, and more words more', async () => {
     expect(await found({ search: 'london' })).toEqual([5, 0, 1, 2]);
     expect(await found({ search: 'london', limit: 1 })).toEqual([5, 0, 1, 2]);
