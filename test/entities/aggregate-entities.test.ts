@@ -162,6 +162,61 @@ describe('aggregateEntities', () => {
     expect(await days('day')).toMatchObject({ '2026-01-01': 1, '2025-12-31': 1 });
   });
 
+  test('200 — instants of the years 0 and 10000 in UTC or in the zone have these years', async () => {
+    await declareIndexed(service(), 'epoch', { ...order, 'x-index': [['placedAt']] });
+    for (const placedAt of ['0001-01-01T00:00:00+15:59', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59.5Z', '9999-12-31T23:59:59-05:00']) {
+      const { status } = await service().call('POST', '/rest/entity/epoch', { ...ada, json: { placedAt } });
+      expect(status).toBe(201);
+    }
+    const keys = async (grouping: unknown) =>
+      (await groups({ groupBy: [grouping], measures: { n } }, ada, 'epoch')).map(({ key, n: count }) => [
+        Object.values(key as object)[0],
+        count,
+      ]);
+    const by = (unit: string, zone: string) => keys({ path: 'placedAt', by: unit, zone });
+    expect(await keys('placedAt')).toEqual([
+      ['0000-12-31T08:01:00Z', 1],
+      ['0001-01-01T00:00:00Z', 1],
+      ['9999-12-31T23:59:59.5Z', 1],
+      ['+010000-01-01T04:59:59Z', 1],
+    ]);
+    expect(await by('year', 'UTC')).toEqual([
+      ['0000', 1],
+      ['0001', 1],
+      ['9999', 1],
+      ['+010000', 1],
+    ]);
+    expect(await by('quarter', 'America/New_York')).toEqual([
+      ['0000-Q4', 2],
+      ['9999-Q4', 2],
+    ]);
+    expect(await by('month', 'Asia/Tokyo')).toEqual([
+      ['0000-12', 1],
+      ['0001-01', 1],
+      ['+010000-01', 2],
+    ]);
+    expect(await by('week', 'UTC')).toEqual([
+      ['0000-W52', 1],
+      ['0001-W01', 1],
+      ['9999-W52', 2],
+    ]);
+    expect(await by('day', 'UTC')).toEqual([
+      ['0000-12-31', 1],
+      ['0001-01-01', 1],
+      ['9999-12-31', 1],
+      ['+010000-01-01', 1],
+    ]);
+    expect(await by('hour', 'Asia/Tokyo')).toEqual([
+      ['0000-12-31T17', 1],
+      ['0001-01-01T09', 1],
+      ['+010000-01-01T08', 1],
+      ['+010000-01-01T13', 1],
+    ]);
+    expect(await groups({ measures: { a: { $min: 'placedAt' }, b: { $max: 'placedAt' } } }, ada, 'epoch')).toEqual([
+      { key: {}, a: '0000-12-31T08:01:00Z', b: '+010000-01-01T04:59:59Z' },
+    ]);
+  });
+
   test('200 — by the creator and the time of creation, which an index has', async () => {
     const body = {
       groupBy: ['$createdBy', { path: '$createdAt', by: 'month' }],

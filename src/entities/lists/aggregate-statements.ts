@@ -81,7 +81,16 @@ const formats: Readonly<Record<Unit, string>> = {
 };
 
 function shown({ by, type }: Grouping, value: Expression): Expression {
-  return by === undefined || type === 'date' ? value : sql`to_char(${value}, ${formats[by]})`;
+  return by === undefined || type === 'date' ? value : withYear(value, sql`to_char(${value}, ${formats[by]})`);
+}
+
+/**
+ * SQL: `text`, which PostgreSQL has written for the local time `value`, with the year of ISO 8601. In UTC or in the zone of a group, an instant of the years 1 and
+ * 9999 may be of the year 0, which is 1 BC for PostgreSQL, or of 10000.
+ */
+function withYear(value: Expression, text: Expression): Expression {
+  return sql`case when ${value} < '0001-01-01' then '0000' || substr(replace(${text}, ' BC', ''), 5)
+    when ${value} >= '10000-01-01' then '+0' || ${text} else ${text} end`;
 }
 
 function measureValue(measure: Measure, column: (field: Pick<Grouping, 'field' | 'type'>) => Expression): Expression {
@@ -123,7 +132,7 @@ function jsonOf(type: ScalarType, value: Expression): Expression {
     case 'int64':
       return sql`to_json(${value}::text)::text`;
     case 'date-time':
-      return sql`to_json((to_json(${value} at time zone 'UTC') #>> '{}') || 'Z')::text`;
+      return sql`to_json(${withYear(sql`(${value} at time zone 'UTC')`, sql`(to_json(${value} at time zone 'UTC') #>> '{}')`)} || 'Z')::text`;
     default:
       return sql`to_json(${value})::text`;
   }
