@@ -87,7 +87,8 @@ function valuesOf(columns: readonly CompanionColumn[], fields: unknown): { value
   return faults.length > 0 ? { faults } : { values };
 }
 
-function memberAt(fields: unknown, field: Field): unknown {
+/** The member at the field, which is below objects only; undefined if there is none. */
+export function memberAt(fields: unknown, field: Field): unknown {
   return field.reduce(
     (value, name) =>
       typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)

@@ -3,12 +3,19 @@
  * requests one creates the entity and the others change it.
  */
 import type { Caller } from '../authn/caller.ts';
-import { readableCompanion, type Companion, type CompanionUnique, type CompanionValues } from '../companion/layout.ts';
-import { companionValues } from '../companion/values.ts';
+import {
+  readableCompanion,
+  type Companion,
+  type CompanionColumn,
+  type CompanionUnique,
+  type CompanionValues,
+} from '../companion/layout.ts';
+import { companionValues, memberAt } from '../companion/values.ts';
 import { builder } from '../database/driver/prepared.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
+import { readValue } from '../filter/values.ts';
 import { pointerTo } from '../http/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 import type { Claim } from './idempotency/idempotency.ts';
@@ -104,19 +111,23 @@ export function uniqueBy(type: EntityType | undefined, by: string): Pick<Rule, '
   return { type, companion, unique };
 }
 
-/** Throws 422 unless the body has a value for each field of the rule. */
-export function requireValuesOf(companion: Companion, unique: CompanionUnique, values: CompanionValues): void {
-  const missing = columnsOf(companion, unique.columns).filter(({ name }) => values[name] === null);
-  if (missing.length > 0) {
-    const faults = missing.map(({ field }): Fault => ({ pointer: pointerTo(field), code: 'required' }));
-    throw new Problem('validation-failed', { faults });
-  }
+/** Throws 422 unless `fields`, which have these values, have one for each field of the rule. */
+export function requireValuesOf(companion: Companion, unique: CompanionUnique, values: CompanionValues, fields: unknown): void {
+  const lacking = columnsOf(companion, unique.columns).filter(({ name }) => values[name] === null);
+  if (lacking.length > 0) throw new Problem('validation-failed', { faults: lacking.map((column) => lackOf(column, fields)) });
+}
+
+function lackOf({ field, type }: CompanionColumn, fields: unknown): Fault {
+  const pointer = pointerTo(field);
+  const value = memberAt(fields, field) ?? null;
+  const read = value === null ? undefined : readValue(type, value);
+  return read && 'code' in read ? { pointer, ...read } : { pointer, code: 'required' };
 }
 
 function ruleBy(type: EntityType | undefined, { by, fields }: Upsert): Rule {
   const rule = uniqueBy(type, by);
   const values = companionValues(rule.companion, fields);
-  requireValuesOf(rule.companion, rule.unique, values);
+  requireValuesOf(rule.companion, rule.unique, values, fields);
   return { ...rule, values };
 }
 

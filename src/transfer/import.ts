@@ -178,7 +178,7 @@ function checkRow(
     // Fields to merge are checked when they are merged.
     if (by?.mode !== 'merge') type?.check(fields);
     const checked = checkedBy(type, fields);
-    if (by) requireValuesOf(by.companion, by.unique, checked.companion?.values ?? {});
+    if (by) requireValuesOf(by.companion, by.unique, checked.companion?.values ?? {}, fields);
     return { row, fields, text, ...checked };
   } catch (error) {
     if (error instanceof Problem) return error;

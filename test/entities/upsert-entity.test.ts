@@ -172,6 +172,20 @@ describe('upsertEntity', () => {
     expect(await versionOf(body.key)).toBe('1');
   });
 
+  test('422 — a value that the field of the rule does not take is told as one, and not as missing', async () => {
+    const properties = { number: { type: 'string', format: 'int64' } };
+    await declareWithRules(service(), 'account', { properties, 'x-unique': [{ fields: ['number'] }] });
+    const faultOf = async (raw: string) => {
+      const call = await service().call<Body>('POST', '/rest/entity/account/upsert?by=number', { cookie, raw, headers: json });
+      return [call.status, call.body.errors?.[0]?.code];
+    };
+    expect(await faultOf('{"number":"9223372036854775807"}')).toEqual([201, undefined]);
+    for (const number of ['"9223372036854775808"', '"01"', '"-0"', '"1e2"'])
+      expect(await faultOf(`{"number":${number}}`)).toEqual([422, 'invalid-value']);
+    for (const number of ['1', '[]']) expect(await faultOf(`{"number":${number}}`)).toEqual([422, 'invalid-type']);
+    for (const fields of ['{"number":null}', '{}']) expect(await faultOf(fields)).toEqual([422, 'required']);
+  });
+
   test('409 — if another rule is violated', async () => {
     await upsert('email', { email: 'other@example.com', country: 'DE', number: 7, company });
     const refusal = await upsert('email', { email: 'third@example.com', country: 'DE', number: 7, company });
