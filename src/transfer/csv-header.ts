@@ -7,7 +7,7 @@ import { findFault, jsonLimits } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { placeOf, pointerTo } from '../http/pointer.ts';
 import { columnsOf, restHeader, type CellKind } from './columns.ts';
-import { malformedRow, refusedRow, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
+import { malformedRow, refusedRow, rowLimits, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
 
 /** Undefined for a missing value. */
 export type Cell = string | null | undefined;
@@ -44,7 +44,7 @@ export class CsvHeader {
     const rest = cells[this.#restIndex];
     if (rest === undefined || rest === null) return rowOfText(row, this.#object(cells, this.#root, undefined) ?? '{}');
     const pointer = pointerTo([restHeader]);
-    const fault = findFault(rest, jsonLimits);
+    const fault = findFault(rest, rowLimits);
     if (fault) return refusedRow(row, { ...fault, pointer });
     if (!rest.trimStart().startsWith('{'))
       return refusedRow(row, { pointer, code: 'invalid-type', expected: { kind: 'value', values: { value: 'object' } } });

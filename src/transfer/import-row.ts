@@ -1,8 +1,11 @@
 /** The rows of an import, whatever the format of the file. */
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
-import { findFault, jsonLimits } from '../http/json.ts';
+import { findFault, largeJsonLimits } from '../http/json.ts';
 import { parseJson } from '../parse-json.ts';
+
+/** Of the fields of a row. An export may have more values than a body, since updates add to an entity. */
+export const rowLimits = largeJsonLimits;
 
 /** The fields of an entity, as parsed and as JSON text, or what is wrong with the row. */
 export type ImportRow = { row: number } & ({ fields: object; text: string; problem?: never } | { problem: Problem });
@@ -21,7 +24,7 @@ export class UnreadableError extends Error {
 
 /** The row with these fields, a JSON text. */
 export function rowOfText(row: number, text: string): ImportRow {
-  const fault = findFault(text, jsonLimits);
+  const fault = findFault(text, rowLimits);
   return fault ? refusedRow(row, fault) : { row, fields: parseJson(text) as object, text };
 }
 

@@ -1,14 +1,14 @@
 /** Reads NDJSON: a JSON object in each line. Empty lines count, and have no row. */
-import { jsonLimits, readJson } from '../http/json.ts';
+import { readJson } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { GrowingBuffer } from '../http/growing-buffer.ts';
-import { malformedRow, refusedRow, tooLarge, type ImportRow } from './import-row.ts';
+import { malformedRow, refusedRow, rowLimits, tooLarge, type ImportRow } from './import-row.ts';
 
 const lineFeed = 10;
 /** The members of an entity, as an export has it in a line. */
 const entityMembers = ['createdAt', 'createdBy', 'fields', 'key', 'name', 'updatedAt', 'updatedBy', 'version'].join();
-/** A line may have the members of an entity around the fields. */
-const lineLimits = { ...jsonLimits, depth: jsonLimits.depth + 1, values: jsonLimits.values + 16 };
+/** A line of an export has the members of an entity around the fields. */
+const entityLimits = { ...rowLimits, depth: rowLimits.depth + 1, values: rowLimits.values + 16 };
 
 /** The rows of each chunk. A line of more than `limitBytes` is not kept in memory. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<ImportRow[]> {
@@ -74,7 +74,9 @@ function withoutMark(line: Buffer): Buffer {
 /** Undefined for a line without a row. */
 function rowOf(row: number, line: Buffer): ImportRow | undefined {
   if (line.length <= 1 && line.toString().trim() === '') return undefined;
-  const read = readJson(line, lineLimits);
+  const asFields = readJson(line, rowLimits);
+  const isBeyond = !('text' in asFields) && (asFields.code === 'too-deep' || asFields.code === 'too-many-values');
+  const read = isBeyond ? readJson(line, entityLimits) : asFields;
   if (!('text' in read)) return refusedRow(row, read);
   const { value, text } = read;
   if (!isObject(value))
@@ -86,7 +88,7 @@ function rowOf(row: number, line: Buffer): ImportRow | undefined {
   const { fields } = value as { fields?: unknown };
   if (isObject(fields) && Object.keys(value).toSorted().join() === entityMembers)
     return { row, fields, text: memberTexts(text).get('fields') ?? '{}' };
-  return { row, fields: value, text };
+  return isBeyond ? refusedRow(row, asFields) : { row, fields: value, text };
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);

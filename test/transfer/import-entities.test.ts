@@ -135,6 +135,23 @@ describe('NDJSON', () => {
     ]);
   });
 
+  test('200 — takes entities to which updates have added more values than a body may have, and the deepest ones', async () => {
+    const manyValues = (letter: string) => Object.fromEntries(Array.from({ length: 9_000 }, (_, n) => [letter + String(n), n]));
+    const nested = (levels: number) => JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels)) as object;
+    const created = await service().call<{ key: string }>('POST', '/rest/entity/large', { cookie, json: manyValues('a') });
+    const path = `/rest/entity/large/${created.body.key}`;
+    expect((await service().call('POST', path, { cookie, json: manyValues('b') })).status).toBe(200);
+    expect((await service().call('POST', '/rest/entity/large', { cookie, json: nested(32) })).status).toBe(201);
+    for (const format of ['ndjson', 'csv'] as const) {
+      const { text: file } = await service().call('GET', `/rest/entity/large/export?format=${format}`, { cookie });
+      expect((await send(`large-${format}`, file, { format })).end).toMatchObject({ done: true, created: 2, failed: 0 });
+      expect(await fieldsOf(`large-${format}`)).toEqual([{ ...manyValues('a'), ...manyValues('b') }, nested(32)]);
+    }
+    const { refused, end } = await send('large', JSON.stringify(nested(33)));
+    expect(faultsOf(refused)).toEqual([`1 400 too-deep ${'/a'.repeat(32)}`]);
+    expect(end).toMatchObject({ created: 0, failed: 1 });
+  });
+
   test('200 — bytes that are not UTF-8, NUL, and a line beyond the limit are faults of their rows (rules 70 and 71)', async () => {
     const name = newName();
     const long = Buffer.from(`{"a":"${'x'.repeat(3_000_000)}"}\n`);
