@@ -31,9 +31,9 @@ const readsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
 /** A list may take seconds, so one user does not have all places of the process. */
 const listsOfUser = { running: 3, waiting: 1_024, waitMs: 6_000 };
 const listsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
-/** An aggregation may take five seconds. With places of their own, those of some users leave the lists of others alone. */
-const aggregationsOfUser = { running: 2, waiting: 1_024, waitMs: 6_000 };
-const aggregationsOfProcess = { running: 3, waiting: 4_096, waitMs: 3_000 };
+/** An aggregation may take five seconds. It takes a place of lists too, of which one stays for lists. It waits for three turns. */
+const aggregationsOfUser = { running: 2, waiting: 1_024, waitMs: 4_000 };
+const aggregationsOfProcess = { running: 3, waiting: 4_096, waitMs: 2_000 };
 /**
  * After a patch that took longer, the next heavy write of its user waits for twice as long, 200 ms at most. So the patches of a user take a third of one core of
  * PostgreSQL, and the p95 of small writes of others beside them falls by half (docs/performance.md).
@@ -121,9 +121,9 @@ export class EntityQueues {
     return this.#lists.run(permit, caller, job);
   }
 
-  /** Runs `job`, the statement of an aggregation, when it is its turn among aggregations. Throws likewise. */
+  /** Runs `job`, the statement of an aggregation, when it is its turn among aggregations and then among lists. Throws likewise. */
   runAggregation<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
-    return this.#aggregations.run(permit, caller, job);
+    return this.#aggregations.run(permit, caller, () => this.#lists.runInProcess(permit, caller, job));
   }
 
   /** Runs `job`, which waits for a lock that another request has, when it is its turn among those of its user. Throws 503 `busy`. */
@@ -163,20 +163,20 @@ class UserQueues {
    * take turns. Throws 503 `busy` when a queue is full or the wait is over, 429 while the user reads too little of earlier answers, and 400 when the
    * client has left; `job` has not been run then.
    */
-  run<T>({ userName }: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
-    return this.#ofUser.run(userName, () => this.#runInProcess(userName, caller, job));
+  run<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
+    return this.#ofUser.run(permit.userName, () => this.runInProcess(permit, caller, job));
   }
 
   /** The same, and keeps the user's place for a while when the answer is there. */
-  runPaced<T>({ userName }: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
+  runPaced<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     let tookMs = 0;
     const timed = async () => {
       const began = performance.now();
       return await job().finally(() => (tookMs = performance.now() - began));
     };
-    const turn = this.#ofUser.run(userName, async () => {
-      await this.#runInProcess(userName, caller, timed).then(resolve, reject);
+    const turn = this.#ofUser.run(permit.userName, async () => {
+      await this.runInProcess(permit, caller, timed).then(resolve, reject);
       if (tookMs > pace.longMs) await pause(Math.min(pace.times * tookMs, pace.maximumMs));
     });
     // The queue refuses before the job begins.
@@ -184,7 +184,8 @@ class UserQueues {
     return promise;
   }
 
-  #runInProcess<T>(userName: string, caller: Caller, job: () => Promise<T>): Promise<T> {
+  /** Runs `job` when it is its turn in the process, without the queue of its user. Throws likewise. */
+  runInProcess<T>({ userName }: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#ofProcess.run(() => {
       if (caller.hasLeft) throw new Problem('malformed-request');
       // A request that waited in this queue was checked on arrival, when the entities of those before it were not yet counted.

@@ -354,7 +354,7 @@ test('404 — a name without a type, where only declared names exist', async () 
   }
 });
 
-test('200 — a list of another user, while aggregations of two users have all their places (rule 70)', async () => {
+test('200 — a list of another user, while aggregations of two users have their places among those of lists (rule 70)', async () => {
   const { entityQueues: queues } = service().context;
   const caller = { hasLeft: false } as Caller;
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
@@ -362,6 +362,7 @@ test('200 — a list of another user, while aggregations of two users have all t
     queues.runAggregation({ userName } as Permit<'read'>, caller, () => over),
   );
   await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.running).toBe(3);
+  expect(queues.figures.find(({ name }) => name === 'lists')?.running).toBe(3);
   const waiting = aggregate({ measures: { n: { $count: true } } });
   await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.waiting).toBe(3);
   expect((await service().call('GET', '/rest/entity/order?limit=1', bob)).status).toBe(200);
