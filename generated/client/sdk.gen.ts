@@ -819,6 +819,9 @@ export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEnt
  * name has a declared type, what merging makes must fit it, else 422, and 409 `unique-conflict` if another entity has the value of a
  * unique field. A type can require `If-Match`, and a request without is then 428.
  *
+ * An entity that the caller may read and not update is 403. One that it may not read is 404, like one that does not exist. `deleteEntity` and
+ * `restoreEntity` do the same.
+ *
  */
 export const updateEntity = (options: Options<UpdateEntityData>): RequestResult<UpdateEntityResponses> => options.client.post<UpdateEntityResponses>({
     security: [
@@ -917,7 +920,7 @@ export const restoreEntity = (options: Options<RestoreEntityData>): RequestResul
  *
  * Runs up to 100 operations in their order. By default they are one transaction: the first refusal is the answer, its pointers lead into the
  * operations, and nothing is written. With `atomic: false` each is a transaction of its own, and the answer has the outcome of each. The rights
- * of all operations are checked before the first one runs. `{"$ref": "o1"}` in a field that the declared type has as a reference stands for the
+ * of all operations are checked before the first one runs. An entity that the caller may read and not change is 403 in its turn. `{"$ref": "o1"}` in a field that the declared type has as a reference stands for the
  * key of the create with the id `o1`: of an earlier one, or in one transaction of a later one too. With `Prefer: dry-run` one transaction is
  * tried and nothing is written; keys in such an answer are never given again.
  *

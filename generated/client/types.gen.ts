@@ -2886,7 +2886,7 @@ export type ListEntitiesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -2978,7 +2978,7 @@ export type CreateEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -3083,7 +3083,7 @@ export type QueryEntitiesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -3182,7 +3182,7 @@ export type AggregateEntitiesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -3286,7 +3286,7 @@ export type CreateEntitiesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -3409,7 +3409,7 @@ export type UpsertEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -3556,7 +3556,7 @@ export type ExportEntitiesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -3660,7 +3660,7 @@ export type ImportEntitiesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -3774,7 +3774,7 @@ export type DeleteEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -3906,7 +3906,7 @@ export type GetEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4012,7 +4012,7 @@ export type UpdateEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4147,7 +4147,7 @@ export type ListVersionsErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4243,7 +4243,7 @@ export type RestoreEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4366,7 +4366,7 @@ export type RunBatchErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4469,7 +4469,7 @@ export type ListEntityTypesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4538,7 +4538,7 @@ export type DeleteEntityTypeErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4622,7 +4622,7 @@ export type GetEntityTypeErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4714,7 +4714,7 @@ export type PutEntityTypeErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -4823,7 +4823,7 @@ export type PlanEntityTypeErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */

@@ -1,5 +1,6 @@
 /** Batches over HTTP: several operations on entities, all of them or none, or each by itself. */
 import type { components } from '../../generated/api.ts';
+import { recordProblem } from '../audit/record.ts';
 import type { Context } from '../context.ts';
 import { JsonText, type Handlers, type Input, type Output } from '../contract/operation.ts';
 import { entityLimitOf } from '../entities/entity-limits.ts';
@@ -35,7 +36,8 @@ class BatchDryRun extends Error {
   }
 }
 
-export function batchHandlers({ config, store, entityTypes, entityQueues }: Context): BatchHandlers {
+export function batchHandlers(context: Context): BatchHandlers {
+  const { config, store, entityTypes, entityQueues } = context;
   const writes: Writes = { store, queues: entityQueues, types: entityTypes };
 
   /** Runs the operations that `read` gives in one transaction, and again with the new types when types have changed. */
@@ -101,6 +103,7 @@ export function batchHandlers({ config, store, entityTypes, entityQueues }: Cont
         const problem = problemOf(error, input.request);
         // The outcome of the operations before must not be lost.
         if (problem.status === 500) input.request.log.error({ event: 'fault', err: problem.cause }, 'an operation of a batch failed');
+        await recordProblem(context, input.caller, problem, 'runBatch');
         const described = describeProblem(problem, input.request, config.publicUrl);
         results.push(`{"status":${problem.status},"problem":${JSON.stringify(described)}}`);
       }

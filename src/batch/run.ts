@@ -1,11 +1,13 @@
 /** Runs the operations of a batch in one transaction. */
 import { sql, type Transaction } from 'kysely';
+import { statementsWithin } from '../database/statements-within.ts';
 import type { Database } from '../database/tables.ts';
 import type { Caller } from '../authn/caller.ts';
 import { changeValues, type ChangeValues } from '../entities/changed.ts';
 import { rowOf } from '../entities/grouped-writes.ts';
 import { Removal, StillReferencedError } from '../entities/removal/removal.ts';
 import { holdTypes, type Deleted } from '../entities/removal/removal-statements.ts';
+import { refusalOf } from '../entities/refusal.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockInOrder, lockOne, previewOne } from '../entities/statements.ts';
 import { checkedBy, placeOf } from '../entities/store.ts';
@@ -192,7 +194,7 @@ class BatchRun {
     for (let round = 0; round < rounds; round++) {
       const place = placeOf(permit, key);
       const [seen] = (await this.#trx.executeQuery(previewOne.query({ ...place, patch, light: false }))).rows;
-      if (!seen?.fields) throw new Problem('not-found');
+      if (!seen?.fields) throw await refusalOf(statementsWithin(this.#trx), permit, key);
       if (seen.typeRevision !== (type?.revision ?? '0')) throw new TypesChanged();
       if (type?.requiresIfMatch && ifMatch === undefined) throw new Problem('precondition-required');
       if (ifMatch !== undefined && ifMatch !== seen.version) throw new Problem('precondition-failed');
@@ -223,7 +225,7 @@ class BatchRun {
       const { rows } = isUnguarded ? { rows: [] } : await this.#trx.executeQuery(lockOne.query(values));
       if (rows.length > 0) break;
       const [state] = (await this.#trx.executeQuery(findState.query(placeOf(permit, key)))).rows;
-      if (!state) throw new Problem('not-found');
+      if (!state) throw await refusalOf(statementsWithin(this.#trx), permit, key);
       if (state.typeRevision !== change.typeRevision) throw new TypesChanged();
       if (isUnguarded) throw new Problem('precondition-required');
       if (ifMatch !== undefined) throw new Problem('precondition-failed');

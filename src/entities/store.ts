@@ -201,7 +201,7 @@ export async function previewUpdate(
 /** The present state of a row that the permit covers; undefined when there is none. */
 export async function stateOf(
   store: Statements,
-  permit: Permit<'update' | 'delete' | 'purge'>,
+  permit: Permit<'read' | 'update' | 'delete' | 'purge'>,
   key: string,
 ): Promise<RowState | undefined> {
   const [row] = await store.run(findState, placeOf(permit, key));

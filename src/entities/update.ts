@@ -8,6 +8,7 @@ import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';
 import { Problem } from '../errors.ts';
 import type { WriteTurns } from './heavy.ts';
+import { refusalOf } from './refusal.ts';
 import type { EntityRow } from './row.ts';
 import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge, type WholeMerge } from './store.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
@@ -33,7 +34,7 @@ export interface Writes {
 
 /**
  * Merges the patch and returns the row as it then is. Throws
- * - 404: the permit covers no such row.
+ * - 403, 404: the permit covers no such row ({@link refusalOf}).
  * - 412: its version is none of `versions`.
  * - 413: the merged entity is too large.
  * - 422: the merged entity does not fit its type.
@@ -110,7 +111,7 @@ async function previewChecked(
 ): Promise<Seen> {
   const { patch, versions, isGuarded, limitBytes } = change;
   const merged = await previewUpdate(store, permit, key, patch, light);
-  if (!merged) throw new Problem('not-found');
+  if (!merged) throw await refusalOf(store, permit, key);
   const type = await types.at(permit.entity, merged.typeRevision);
   if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');

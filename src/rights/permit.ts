@@ -21,6 +21,11 @@ export interface Permit<A extends Action> {
   readonly sessionId: string | null;
   /** True when it covers only rows that the user created; `rowsCovered` of row-predicate.ts puts that into statements (rule 64). */
   readonly ownOnly: boolean;
+  /**
+   * The permit to read the rows of all users, if this one covers own rows only and the caller has it. A write that finds no row looks with it whether the
+   * caller may read the row (decision 196).
+   */
+  readonly widerRead: Permit<'read'> | undefined;
 }
 
 /**
@@ -28,19 +33,27 @@ export interface Permit<A extends Action> {
  * allows it, 403 `insufficient-scope` when the roles would but the credential's scopes do not.
  */
 export function authorize<A extends Action>(principal: Principal, entity: string, action: A): Permit<A> {
-  const conditions = [principal.grants.get(entity)?.get(action), principal.grants.get('*')?.get(action)];
+  const conditions = conditionsOf(principal, entity, action);
   const ownOnly = !conditions.includes('any');
   if (ownOnly && !conditions.includes('own')) throw new Problem('forbidden', { audit: { entity } });
-  if (principal.scopes && !principal.scopes.some((scope) => covers(scope, entity, action)))
-    throw new Problem('insufficient-scope', { audit: { entity } });
-  return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly } as Permit<A>;
+  if (!isInScope(principal, entity, action)) throw new Problem('insufficient-scope', { audit: { entity } });
+  const readsAll = ownOnly && conditionsOf(principal, entity, 'read').includes('any') && isInScope(principal, entity, 'read');
+  const widerRead = readsAll ? authorize(principal, entity, 'read') : undefined;
+  return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly, widerRead } as Permit<A>;
 }
 
 /** Whether {@link authorize} would give a permit for `action` on any row of the entities called `entity`. */
 export function isPermitted(principal: Principal, entity: string, action: Action): boolean {
-  const isGranted = [entity, '*'].some((name) => principal.grants.get(name)?.has(action));
-  return isGranted && (!principal.scopes || principal.scopes.some((scope) => covers(scope, entity, action)));
+  return conditionsOf(principal, entity, action).some((condition) => condition !== undefined) && isInScope(principal, entity, action);
 }
+
+const conditionsOf = ({ grants }: Principal, entity: string, action: Action) => [
+  grants.get(entity)?.get(action),
+  grants.get('*')?.get(action),
+];
+
+const isInScope = ({ scopes }: Principal, entity: string, action: Action): boolean =>
+  !scopes || scopes.some((scope) => covers(scope, entity, action));
 
 /** Whether the scope reaches the action on the entity; only a scope on `*` reaches `*`. */
 function covers(scope: Scope, entity: string, action: Action): boolean {

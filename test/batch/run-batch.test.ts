@@ -332,6 +332,41 @@ test('404 — own entities are all that a caller with such a right reaches (rule
   expect((await get('note', foreign.key)).body).toEqual(foreign);
 });
 
+test('403 — an entity that the caller may read and not change; one that the caller may not read is 404 like a missing one (rule 64)', async () => {
+  const writes = { actions: ['update' as const, 'delete' as const], condition: 'own' as const };
+  const reader = async (name: string) =>
+    service().openSession((await service().createUser(name, { note: writes, '*': ['create', 'read'] })).id);
+  const by = await reader('reader');
+  const stranger = await service().openSession((await service().createUser('stranger', { note: writes })).id);
+  const foreign = await create('note', { a: 1 });
+  const own = (await run([note], { by })).body.results[0]?.entity;
+  for (const op of ['update', 'delete']) {
+    const at = (key = '') => ({ op, name: 'note', key, ...(op === 'update' && { fields: { a: 2 } }) });
+    for (const headers of [undefined, { prefer: 'dry-run' }, { 'idempotency-key': op }]) {
+      const { status, body } = await run([note, at(foreign.key)], { by, ...(headers && { headers }) });
+      expect([status, ...faultsOf(body)], op).toEqual([403, 'forbidden', 'refused /operations/1']);
+    }
+    for (const key of [foreign.key, '999999']) {
+      const { status, body } = await run([at(key)], { by: stranger });
+      expect([status, ...faultsOf(body)], op).toEqual([404, 'not-found', 'refused /operations/0']);
+    }
+    const each = (await run([at(foreign.key), at('999999'), at(own?.key)], { by, atomic: false })).body.results;
+    expect(each.map(outcomeOf)).toEqual([
+      [403, 'forbidden', 'refused /operations/0'],
+      [404, 'not-found', 'refused /operations/1'],
+      [op === 'update' ? 200 : 204],
+    ]);
+  }
+  expect((await get('note', foreign.key)).body).toEqual(foreign);
+  await run([{ op: 'delete', name: 'note', key: foreign.key }], { by: await reader('other reader'), atomic: false });
+  const denied = service().db.selectFrom('audit_event').where('event', '=', 'permission.denied').where('user_name', 'like', '%reader');
+  const detail = { operation: 'runBatch', reason: 'forbidden', entity: 'note' };
+  expect(await denied.select(['user_name', 'detail']).orderBy('id').execute()).toEqual([
+    { user_name: 'reader', detail },
+    { user_name: 'other reader', detail },
+  ]);
+});
+
 const malformed: [what: string, operations: unknown, fault: string][] = [
   ['no operation', [], 'invalid-value /operations'],
   ['101 operations', Array.from({ length: 101 }, () => note), 'invalid-value /operations'],

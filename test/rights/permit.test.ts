@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/authn/principal.ts';
+import type { Action } from '../../src/database/tables.ts';
 import { authorize, grantMap, type Permit } from '../../src/rights/permit.ts';
 import { findEntity } from '../../src/entities/store.ts';
 
@@ -12,12 +13,18 @@ const principal = {
 
 test('a permit for an action is what authorize gives for it, and nothing else compiles (rule 66)', () => {
   const permit: Permit<'read'> = authorize(principal, 'note', 'read');
-  expect(permit).toEqual({ entity: 'note', userName: 'ada', sessionId: null, ownOnly: true });
+  expect(permit).toEqual({ entity: 'note', userName: 'ada', sessionId: null, ownOnly: true, widerRead: undefined });
   expect(() => authorize(principal, 'note', 'delete')).toThrow('forbidden');
   // @ts-expect-error A permit to read is none to delete.
   const other: Permit<'delete'> = permit;
   // @ts-expect-error Nor does a look-alike pass, which is why no statement can be reached unchecked.
-  const unchecked: Parameters<typeof findEntity>[1] = { entity: 'note', userName: 'ada', sessionId: null, ownOnly: false };
+  const unchecked: Parameters<typeof findEntity>[1] = {
+    entity: 'note',
+    userName: 'ada',
+    sessionId: null,
+    ownOnly: false,
+    widerRead: undefined,
+  };
   expect([other, unchecked]).toHaveLength(2);
 });
 
@@ -46,4 +53,24 @@ test.each([
   for (const list of [rows, rows.toReversed()]) {
     expect(authorize({ ...principal, grants: grantMap(list) }, 'note', 'read')).toMatchObject({ ownOnly: false });
   }
+});
+
+describe('a permit for own rows', () => {
+  const update = { entity: 'note', action: 'update', condition: 'own' } as const;
+  const every = { entity: '*', action: 'read', condition: 'any' } as const;
+  const scopes = (actions: Action[]) => [{ entity: 'note', actions }];
+
+  test.each([
+    ['any row', [update, every], null, true],
+    ['any row, in a scope', [update, every], scopes(['update', 'read']), true],
+    ['any row, outside of the scopes', [update, every], scopes(['update']), false],
+    ['own rows', [update, { ...every, condition: 'own' }], null, false],
+    ['no row', [update], null, false],
+    ['any row, where it covers these itself', [{ ...update, condition: 'any' }, every], null, false],
+  ] as const)('has the wider permit to read of a caller who may read %s: %j %j %j (rule 64)', (_what, rows, limits, isWider) => {
+    const { widerRead } = authorize({ ...principal, grants: grantMap(rows), scopes: limits }, 'note', 'update');
+    expect(widerRead).toEqual(
+      isWider ? { entity: 'note', userName: 'ada', sessionId: null, ownOnly: false, widerRead: undefined } : undefined,
+    );
+  });
 });

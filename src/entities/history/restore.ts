@@ -6,6 +6,7 @@ import type { Caller } from '../../authn/caller.ts';
 import { Problem } from '../../errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { findVersion } from './history.ts';
+import { refusalOf } from '../refusal.ts';
 import type { EntityRow } from '../row.ts';
 import type { Versions } from '../statements.ts';
 import { checkedBy, restoreStoredEntity, stateOf, undeleteEntity } from '../store.ts';
@@ -32,7 +33,8 @@ export interface Restoration {
 /**
  * Restores the version and returns the row as it then is. Throws
  * - 400: the entity is live, and `version` is missing.
- * - 404: the permit covers no such entity, live or in the trash, or the history has no such version that the caller may read.
+ * - 403, 404: the permit covers no such entity, live or in the trash ({@link refusalOf}).
+ * - 404: the history has no such version that the caller may read.
  * - 409, 422: the fields do not fit the type as it is now.
  * - 412, 428: as an update.
  * - 413: the fields are too large.
@@ -53,7 +55,7 @@ export async function restoreEntity(
       const trashed = live ? undefined : await stateOfTrashed(store, permit, key);
       const state = live ?? trashed;
       const text = (old ?? trashed)?.fields;
-      if (!state) throw new Problem('not-found');
+      if (!state) throw await refusalOf(store, permit, key);
       if (text === undefined) throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'required' }] });
       if (Buffer.byteLength(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
       const fields: unknown = parseJson(text);

@@ -10,6 +10,7 @@ import { acceptedVersions } from '../etag.ts';
 import { countReadable } from './referrers.ts';
 import { Removal, StillReferencedError } from './removal.ts';
 import { holdTypes } from './removal-statements.ts';
+import { refusalOf } from '../refusal.ts';
 import { lockOne, type Versions } from '../statements.ts';
 import { deleteUnreferenced, placeOf, stateOf } from '../store.ts';
 import { whileTypeIsCurrent } from '../type-guard.ts';
@@ -26,7 +27,7 @@ export interface RemovalRequest {
   readable: (name: string) => Permit<'read'> | undefined;
 }
 
-/** Deletes the entity. Throws 404, 412 and 428, 503 `busy` when others restore it again and again, and what {@link deleteEntity} throws. */
+/** Deletes the entity. Throws what {@link refusalOf} returns, 412 and 428, 503 `busy` when others restore it again and again, and what {@link deleteEntity} throws. */
 export async function removeEntity(
   writes: Writes,
   permit: Permit<'delete'>,
@@ -38,7 +39,7 @@ export async function removeEntity(
     const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
     if (!isUnguarded && (await deleteEntity(writes, permit, caller, key, { versions, type, isFinal, readable }))) return true;
     const state = await stateOf(writes.store, permit, key);
-    if (!state) throw new Problem('not-found');
+    if (!state) throw await refusalOf(writes.store, permit, key);
     if (state.typeRevision !== (type?.revision ?? '0')) return undefined;
     // Another request has deleted and restored the entity meanwhile.
     if (!isUnguarded && versions === null) return undefined;

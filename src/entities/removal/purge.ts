@@ -11,6 +11,7 @@ import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
 import { changeValues, entityChanged, type ChangeValues } from '../changed.ts';
 import { removeEntity, type RemovalRequest } from './delete.ts';
 import { acceptedVersions } from '../etag.ts';
+import { refusalOf } from '../refusal.ts';
 import { findState } from '../statements.ts';
 import { placeOf, stateOf } from '../store.ts';
 import type { Writes } from '../update.ts';
@@ -30,8 +31,8 @@ interface LastRow {
 type PurgeStep = 'restored' | 'nothing' | 'more' | 'done';
 
 /**
- * Purges the entity with this key. A live one is deleted first, for good, by the permit that `authorizeDelete` gives or refuses. Throws 404 if nothing is stored of
- * an entity that the permit covers, 412 if its version in the trash is none of the accepted ones, and what {@link removeEntity} throws.
+ * Purges the entity with this key. A live one is deleted first, for good, by the permit that `authorizeDelete` gives or refuses. Throws 403 or 404 if nothing is stored of
+ * an entity that the permit covers ({@link refusalOf}), 412 if its version in the trash is none of the accepted ones, and what {@link removeEntity} throws.
  */
 export async function purgeEntity(
   writes: Writes,
@@ -40,7 +41,7 @@ export async function purgeEntity(
   caller: Caller,
   removal: RemovalRequest,
 ): Promise<void> {
-  const { store, queues } = writes;
+  const { store, queues, types } = writes;
   let isBegun = false;
   for (let round = 0; round < rounds;) {
     if (!isBegun && (await stateOf(store, permit, removal.key)))
@@ -49,7 +50,11 @@ export async function purgeEntity(
       store.transaction((trx) => new Purge(trx, permit, caller, removal).run(isBegun)),
     );
     if (step === 'done' || (step === 'nothing' && isBegun)) return;
-    if (step === 'nothing') throw new Problem('not-found');
+    if (step === 'nothing') {
+      // Throws 404 where only declared names exist: entities of another name cannot be read.
+      await types.find(permit.entity);
+      throw await refusalOf(store, permit, removal.key);
+    }
     if (step === 'more') isBegun = true;
     else round++;
   }
