@@ -3,9 +3,10 @@
  * another index would tell how many entities of others have a value (rule 64).
  */
 import { isDeepStrictEqual } from 'node:util';
+import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from './layout.ts';
 import type { Range } from './roads.ts';
-import { columnOf } from './source.ts';
+import { columnOf, columnRef, pinnedValue } from './source.ts';
 import { all, type Filter } from '../filter/syntax.ts';
 
 const creator = ['$createdBy'];
@@ -15,6 +16,12 @@ export function ownPart(companion: Companion): Companion | undefined {
   const column = columnOf(companion, creator, 'string');
   const indexes = companion.indexes.filter(({ columns: [first] }) => column !== undefined && first?.name === column.name);
   return indexes.length > 0 ? { ...companion, indexes, uniques: [], substrings: [] } : undefined;
+}
+
+/** SQL: whether the row `x` of the companion table is in the part of `owner` of an index of {@link ownPart}; undefined without one. */
+export function isOwnRow(companion: Companion, owner: string): RawBuilder<boolean> | undefined {
+  const column = ownPart(companion) && columnOf(companion, creator, 'string');
+  return column && sql<boolean>`${columnRef(column)} = ${pinnedValue(column, owner)}`;
 }
 
 /** The filter with the condition that `owner` has created the entity. */

@@ -8,10 +8,10 @@ export function matchesRow(companion: Companion, words: string): RawBuilder<bool
   return sql<boolean>`x.search @@ ${queryOf(companion, words)}`;
 }
 
-/** Whether the texts of the row `entity` match. */
+/** Whether the texts of the row `entity` match. A look at the primary key for each row: the index of texts would tell how many entities of others match (rule 64). */
 export function searchMatches(companion: Companion, words: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
-    select from ${inSchema(companion.table)} as texts where texts.key = entity.key and texts.search @@ ${queryOf(companion, words)})`;
+    select from ${inSchema(companion.table)} as texts where texts.key = entity.key and texts.search @@ ${queryOf(companion, words)} offset 0)`;
 }
 
 /** How well the texts of the row `entity` match: a number of the SQL type `real`, larger for a better match. */
