@@ -208,6 +208,9 @@ describe('upsertEntity', () => {
     expect((await upsert('email', fields, { cookie: updater, headers: { 'if-match': '*' } })).status).toBe(200);
     const refusal = await upsert('email', { ...fields, company: 'Mine' }, { cookie: owner });
     expect([refusal.status, refusal.body.code]).toEqual([409, 'unique-conflict']);
+    // As in a create with these values, also for a caller who may read the entity.
+    const reader = await as('reader', { customer: { actions: ['create', 'update'], condition: 'own' }, '*': ['read'] });
+    expect((await upsert('email', { ...fields, company: 'Mine' }, { cookie: reader })).body.code).toBe('unique-conflict');
     expect(await versionOf(body.key)).toBe('1');
     expect((await upsert('email', { email: 'own@example.com', company }, { cookie: owner })).status).toBe(201);
     expect((await upsert('email', { email: 'own@example.com', company: 'Mine' }, { cookie: owner })).status).toBe(200);
