@@ -42,6 +42,7 @@ export type FaultCode =
   | 'unchanged'
   | 'not-repeated-exactly'
   | 'not-supported'
+  | 'contradictory'
   | 'refused';
 
 /** The unit of a value in a text, which decides how a locale writes it. */
@@ -65,6 +66,7 @@ export const faultValues = {
   'too-many-tests': { limit: 'number' },
   'duplicate-value': { fields: 'text' },
   'not-supported': { statement: 'text' },
+  contradictory: { keyword: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, ValueUnit>>>;
 
 /**

@@ -7,6 +7,7 @@ import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { applyChange } from '../entity-types/apply.ts';
+import { faultsOfContradictions } from '../entity-types/contradictions.ts';
 import { faultText, readTypeFiles, refusalText } from '../entity-types/files.ts';
 import { findingsOf, unfitEntities, type Findings } from '../entity-types/findings.ts';
 import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from '../entity-types/plan.ts';
@@ -70,9 +71,9 @@ interface Planned {
   findings: Findings;
 }
 
-/** The changes that do something. Throws {@link Refusal} for documents that `faultsOfRequirements` refuses. */
+/** The changes that do something. Throws {@link Refusal} for documents that `faultsOfContradictions` or `faultsOfRequirements` refuses. */
 async function planAll({ store: { db } }: Admin, changes: readonly TypeChange[], rulesOnly = false): Promise<Planned[]> {
-  await assertRequirements(db, changes);
+  await assertAcceptable(db, changes);
   const planned: Planned[] = [];
   for (const change of changes) {
     const plan = planOf(await findType(db, change.name), change);
@@ -81,11 +82,13 @@ async function planAll({ store: { db } }: Admin, changes: readonly TypeChange[],
   return planned.filter(({ plan }) => plan.steps.length > 0);
 }
 
-async function assertRequirements(db: Kysely<Database>, changes: readonly TypeChange[]): Promise<void> {
+async function assertAcceptable(db: Kysely<Database>, changes: readonly TypeChange[]): Promise<void> {
   const documents = new Map(changes.map(({ name, document }) => [name, document]));
+  const inForce = await listDocuments(db);
   const problems: string[] = [];
   for (const change of changes) {
-    const faults = await faultsOfRequirements(db, change, documents);
+    const contradictions = faultsOfContradictions(change.document, inForce.get(change.name));
+    const faults = [...contradictions, ...(await faultsOfRequirements(db, change, documents))];
     problems.push(...faults.map((fault) => `${change.name}: ${printable(faultText(fault))}`));
   }
   if (problems.length > 0) throw new Refusal(problems.join('; '));

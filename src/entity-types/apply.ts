@@ -6,6 +6,7 @@ import { countEntities } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
 import { changeAtOnce } from './at-once.ts';
 import { buildOnline } from './build.ts';
+import { faultsOfContradictions } from './contradictions.ts';
 import { planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
@@ -46,7 +47,7 @@ export interface Applied {
  * `expect` throws, and
  * - 409 `type-conflict`: entities do not fit, there are 1,000 types, or other types refer to one that is deleted.
  * - 409 `confirmation-required`: the plan has the effect `loss`, and `confirm` is not its digest.
- * - 422: references that `faultsOfRequirements` refuses.
+ * - 422: what `faultsOfContradictions` and `faultsOfRequirements` refuse.
  * - 503 `busy`: other changes are always faster, or a build lasts longer than `waitMs`.
  */
 export async function applyChange(store: Store, actor: Actor, change: TypeChange, options: ApplyOptions = {}): Promise<Applied> {
@@ -56,6 +57,8 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
     options.expect?.(stored.type, plan);
     if (plan.steps.length === 0 && isSettled(stored)) return { plan, type: stored.type, changed: false };
     if (plan.effect === 'loss' && options.confirm !== plan.digest) throw new Problem('confirmation-required');
+    const faults = faultsOfContradictions(change.document, stored.type?.document);
+    if (faults.length > 0) throw new Problem('validation-failed', { faults });
     await assertRequirements(store.db, change);
     const targets = targetsOf(change.document ?? {}).filter((target) => target !== change.name);
     for (const target of targets) await settleType(store, actor, target, options, true);

@@ -18,7 +18,8 @@ import { isSchemaObject, mapSubschemas, schemaKeywords, targetOf, walkSchemas, t
 
 /** Characters of a document as JSON. */
 const maximumLength = 262_144;
-const deepestSchema = 32;
+/** Schemas inside each other. */
+export const deepestSchema = 32;
 /** Schemas of a caller's document, references replaced by what they refer to. A body has at most 10,000 values. */
 const maximumExpansion = 1_000;
 /** What a caller's document may cost for one value: see {@link Expansion}. */
@@ -77,8 +78,15 @@ export function faultsOfDocument(document: unknown, source: TypeSource): Fault[]
   const faults = [...schemas].flatMap(([pointer, schema]) => faultsOfSchema(walked, schema, pointer)).concat(faultsOfForm(document));
   if (faults.length === 0) faults.push(...faultsOfRules(document, fieldTypesOf(schemaOf(document))));
   if (faults.length === 0) faults.push(...(source === 'api' ? faultsOfExpansion(document) : []), ...faultsOfCompilation(document));
+  return reported(document, faults);
+}
+
+/** The first fault of each place, at most {@link maximumFaults}, with pointers that an answer may have. */
+export function reported(document: Schema, faults: readonly Fault[]): Fault[] {
   const positionOf = positionsIn(document);
-  return distinct(faults)
+  const distinct = new Map(faults.toReversed().map((fault) => [fault.pointer, fault]));
+  return [...distinct.values()]
+    .toReversed()
     .slice(0, maximumFaults)
     .map((fault) => placed(fault, positionOf));
 }
@@ -191,9 +199,4 @@ function faultsOfCompilation(document: Schema): Fault[] {
     place = pointer + (found ? pointerTo([found[0]]) : '');
   });
   return [{ pointer: place ?? '', code: 'invalid-value' }];
-}
-
-/** The first fault of each place. */
-function distinct(faults: readonly Fault[]): Fault[] {
-  return [...new Map(faults.toReversed().map((fault) => [fault.pointer, fault])).values()].toReversed();
 }

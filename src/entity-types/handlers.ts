@@ -17,6 +17,7 @@ import { describeFault } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
 import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
+import { faultsOfContradictions } from './contradictions.ts';
 import { faultsOfDocument } from './document.ts';
 import { faultUnder, findingsOf } from './findings.ts';
 import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from './plan.ts';
@@ -107,7 +108,7 @@ export function typeHandlers(context: Context): TypeHandlers {
       if (document === null) requireType(current);
       const plan = planOf(current, change);
       requireReading(principal, current, change, plan, false);
-      const faults = await faultsOfRequirements(store.db, change);
+      const faults = [...faultsOfContradictions(document, current?.document), ...(await faultsOfRequirements(store.db, change))];
       if (faults.length > 0) throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder('/document', fault)) });
       const findings = await queues.run(principal.user.name, () => findingsOf(store.db, plan, change, { limit: maximumChecked }));
       const { examples, ...numbers } = findings;
