@@ -19,15 +19,33 @@ const formats: Readonly<Record<string, ScalarType>> = { int64: 'int64', decimal:
 
 /** The fields of `schema`, a JSON Schema of an object. A field that it leaves open is of the type `any`; one that it refuses does not exist. */
 export function fieldTypesOf(schema: Schema): FieldTypes {
-  const typeOf = (field: Field): FieldType | undefined => {
+  const schemaAt = (field: Field): unknown => {
     let found: unknown = schema;
     for (const name of field) {
       found = memberOf(referredBy(found, schema), name);
       if (found === undefined) return undefined;
     }
-    return typeOfSchema(referredBy(found, schema), schema);
+    return referredBy(found, schema);
   };
-  return { typeOf };
+  return {
+    typeOf(field) {
+      const found = schemaAt(field);
+      return found === undefined ? undefined : typeOfSchema(found, schema);
+    },
+    textsOf(field) {
+      const found = schemaAt(field);
+      const isArray = typeof typeOfSchema(found, schema) !== 'string';
+      return isSchema(found) ? enumTexts(isArray ? referredBy(found['items'], schema) : found) : undefined;
+    },
+  };
+}
+
+/** The texts of `enum` or `const`; undefined for a schema that accepts other values than texts and null. */
+function enumTexts(schema: unknown): string[] | undefined {
+  if (!isSchema(schema) || isComposed(schema)) return undefined;
+  const values = Array.isArray(schema['enum']) ? schema['enum'] : 'const' in schema ? [schema['const']] : undefined;
+  const texts = values?.filter((value) => value !== null);
+  return texts?.every((value) => typeof value === 'string') ? texts : undefined;
 }
 
 /** The most fields that {@link declaredFields} lists. */
@@ -89,8 +107,8 @@ function memberOf(schema: unknown, name: string): unknown {
 
 function typeOfSchema(schema: unknown, root: Schema): FieldType {
   if (!isSchema(schema) || isComposed(schema)) return 'any';
-  const values = Array.isArray(schema['enum']) ? schema['enum'] : 'const' in schema ? [schema['const']] : undefined;
-  if (values) return values.every((value) => typeof value === 'string' || value === null) ? 'enum' : 'any';
+  if (enumTexts(schema)) return 'enum';
+  if (Array.isArray(schema['enum']) || 'const' in schema) return 'any';
   const types = typesOf(schema).filter((type) => type !== 'null');
   const [type] = types;
   if (types.length !== 1) return types.join() === 'integer,number' || types.join() === 'number,integer' ? 'number' : 'any';

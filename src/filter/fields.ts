@@ -20,6 +20,8 @@ export type Field = readonly string[];
 export interface FieldTypes {
   /** The type of the field; undefined for one that the declared type does not have. */
   typeOf(field: Field): FieldType | undefined;
+  /** The texts that a field of the type `enum`, or an item of an array of it, may be. Without this member any text is accepted. */
+  textsOf?(field: Field): readonly string[] | undefined;
   /** What the field refers to; undefined for a field that is no reference. Without this member no filter looks through references. */
   targetOf?(field: Field): Target | undefined;
 }

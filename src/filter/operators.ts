@@ -9,6 +9,8 @@ export interface Operand {
   field: Field;
   type: FieldType;
   value: unknown;
+  /** The texts that the field, or an item of it, may be, if it is an `enum`. */
+  texts?: readonly string[] | undefined;
 }
 
 interface OperatorContext {
@@ -28,21 +30,22 @@ const negation =
     not(operator(operand, context));
 
 /** Objects and arrays are compared with null alone. */
-function equality({ field, type, value }: Operand, at: readonly number[], { refuse }: OperatorContext): Filter {
+function equality({ field, type, value, texts }: Operand, at: readonly number[], { refuse }: OperatorContext): Filter {
   if (value === null) return { kind: 'null', field };
   if (!isScalarType(type)) return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } }, at);
-  const read = readValue(type, value);
+  const read = readValue(type, value, texts);
   return 'code' in read ? refuse(read, at) : { kind: 'compare', field, operator: '=', ...read };
 }
 
 const equal: Operator = (operand, context) => equality(operand, [], context);
 
-const isOneOf: Operator = ({ field, type, value: values }, context) => {
+const isOneOf: Operator = (operand, context) => {
+  const { field, value: values } = operand;
   const { refuse, inValues } = context;
   if (!Array.isArray(values)) return refuse({ code: 'invalid-type', values: { allowed: 'array' } });
   if (values.length === 0) return refuse({ code: 'invalid-value' });
   if (values.length > inValues) return refuse({ code: 'invalid-value', values: { maximum: inValues } });
-  const tests = values.map((value: unknown, index) => equality({ field, type, value }, [index], context));
+  const tests = values.map((value: unknown, index) => equality({ ...operand, value }, [index], context));
   const compared = tests.filter((test) => test.kind === 'compare');
   const lists = [...Map.groupBy(compared, (test) => test.type)].map(([type, of]): Test => ({
     kind: 'in',
@@ -69,12 +72,12 @@ const prefix: Operator = ({ field, type, value }, { refuse }) => {
 };
 
 /** A part of a text or an item of an array; of a field without a declared type either of the two. */
-const contains: Operator = ({ field, type, value }, { refuse }) => {
+const contains: Operator = ({ field, type, value, texts }, { refuse }) => {
   const isText = type === 'string';
   if (!isText && type !== 'any' && !isArrayComparedAsText(type))
     return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } });
   if (value === null && !isText) return { kind: 'member', field, value };
-  const read = readValue(typeof type === 'string' ? (isText ? 'string' : 'any') : type.items, value);
+  const read = readValue(typeof type === 'string' ? (isText ? 'string' : 'any') : type.items, value, texts);
   if ('code' in read) return refuse(read);
   const part: Test[] = typeof read.value === 'string' && typeof type === 'string' ? [{ kind: 'substring', field, value: read.value }] : [];
   return isText ? any(part) : any([...part, { kind: 'member', field, value: read.value }]);

@@ -104,10 +104,13 @@ class FilterReader {
     if (name === '$match') return this.#match(operand, path, depth);
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
     if (!operator) return this.#refuse(path, { code: 'unknown-operator' });
-    return operator(operand, {
-      refuse: (fault, at = []) => this.#refuse([...path, ...at], fault),
-      inValues: this.#limits.inValues,
-    });
+    return operator(
+      { ...operand, texts: this.#types.textsOf?.(operand.field) },
+      {
+        refuse: (fault, at = []) => this.#refuse([...path, ...at], fault),
+        inValues: this.#limits.inValues,
+      },
+    );
   }
 
   /** The tests of the entity that the reference leads to. */

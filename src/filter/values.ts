@@ -1,4 +1,5 @@
 /** The values of a filter: which ones a type accepts, and as which type they are compared. They are refused or taken, never converted. */
+import { listValues } from '../http/expected.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import type { FieldType, ScalarType } from './fields.ts';
@@ -36,14 +37,15 @@ const forms: Readonly<Partial<Record<ScalarType, { fits: (text: string) => boole
   date: { fits: isDay, allowed: 'date' },
 };
 
-/** The value as the field's type compares it, or why the type refuses it. Null is no value of any type. */
-export function readValue(type: ScalarType | 'any', value: unknown): TypedValue | ValueRefusal {
+/** The value as the field's type compares it, or why the type refuses it. Null is no value of any type. `texts` are those of an `enum`. */
+export function readValue(type: ScalarType | 'any', value: unknown, texts?: readonly string[]): TypedValue | ValueRefusal {
   const allowed = jsonTypes[type];
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
     return { code: 'invalid-type', values: { allowed } };
   if (!allowed.split(', ').includes(typeof value)) return { code: 'invalid-type', values: { allowed } };
   if (typeof value === 'string' && isLongerThan(value, maximumTextLength))
     return { code: 'too-long', values: { maximum: maximumTextLength } };
+  if (type === 'enum' && texts && !texts.includes(String(value))) return { code: 'invalid-value', values: { allowed: listValues(texts) } };
   const form = type === 'any' ? undefined : forms[type];
   if (form && !form.fits(String(value))) return { code: 'invalid-value', values: { allowed: form.allowed } };
   return { type: type === 'any' ? (typeof value as 'string' | 'number' | 'boolean') : type, value };

@@ -366,6 +366,8 @@ test('the filter of a type takes what the service takes, and refuses what it ref
       $createdAt: { $gt: '2026-01-01T00:00:00Z' },
     },
     { address: { zip: { $prefix: '1' }, geo: { lat: 1, other: 'x' } }, billing: null, anything: { a: { $gt: 1 } }, birthday: '2026-02-28' },
+    { state: { $ne: 'open' }, labels: { $contains: 'vip' } },
+    { labels: { $contains: null } },
     { address: { geo: { $empty: true } }, billing: { $exists: true }, 'first name': 'x', city: { $contains: 'y' } },
   ])
     check('customer', filter, true);
@@ -382,6 +384,9 @@ test('the filter of a type takes what the service takes, and refuses what it ref
     { $nor: [] },
     { tags: 'x' },
     { state: { $in: [] } },
+    { state: 'opne' },
+    { state: { $nin: ['open', 'opne'] } },
+    { labels: { $contains: 'old' } },
     { since: 'yesterday' },
   ])
     check('customer', filter, false);

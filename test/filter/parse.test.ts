@@ -155,7 +155,7 @@ describe('a declared type', () => {
       t: ['2026-01-01T00:00:00Z'],
       day: ['2026-01-01'],
       b: [true],
-      e: ['x', 'red', '5', '2026-01-01', '2026-01-01T00:00:00Z'],
+      e: ['red'],
     };
     for (const operand of operands.filter((one) => typeof one !== 'object')) {
       const faults = faultsOf({ [name]: operand }, declared);

@@ -27,6 +27,7 @@ export const hostileTypes: Readonly<Record<string, Record<string, unknown>>> = {
       score: { type: 'number' },
       state: { enum: ['open', 'closed'] },
       tags: { type: 'array', items: { type: 'string' } },
+      labels: { type: 'array', items: { enum: ['new', 'vip', null] } },
       lines: { type: 'array', items: { $ref: '#/$defs/line' } },
       address: { $ref: '#/$defs/address' },
       billing: { $ref: '#/$defs/address' },

@@ -76,7 +76,7 @@ class TargetReader {
       const fields = isTold ? await this.#inside(to, target, depth) : anyField;
       references.set(JSON.stringify(field), { name: to, fields });
     }
-    return { typeOf: (field) => type.fields.typeOf(field), targetOf: (field) => references.get(JSON.stringify(field)) };
+    return { ...type.fields, targetOf: (field) => references.get(JSON.stringify(field)) };
   }
 
   async #inside(name: string, type: EntityType, depth: number): Promise<FieldTypes> {

@@ -176,7 +176,7 @@ export function orNull(schema: unknown): unknown {
 }
 
 /** The only values that the schema accepts; undefined if it lists none. */
-export function valuesOf(schema: Schema): unknown[] | undefined {
+function valuesOf(schema: Schema): unknown[] | undefined {
   const { enum: values } = schema;
   return Array.isArray(values) ? (values as unknown[]) : 'const' in schema ? [schema['const']] : undefined;
 }

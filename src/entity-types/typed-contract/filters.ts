@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { envelopeTypes, type Field, type FieldType, type FieldTypes } from '../../filter/fields.ts';
 import { isSchemaObject, type Schema } from '../subschemas.ts';
-import { valuesOf, type Components } from './components.ts';
+import type { Components } from './components.ts';
 import { arrayTest, enumTest, referTo, testNames, type SharedTest } from './tests.ts';
 
 /** The most fields that a schema of a sort lists, and the most that are looked at for it. */
@@ -91,8 +91,9 @@ export class Filters {
   #test(property: unknown, field: Field, type: FieldType): unknown {
     if (this.#references.some((reference) => isDeepStrictEqual(reference, field))) return this.#refer('ReferenceTest');
     if (type === 'any') return referTo('FieldTest');
-    if (type === 'enum') return enumTest(this.#valuesOf(property));
-    if (typeof type !== 'string') return arrayTest(type.items);
+    const texts = this.#types.textsOf?.(field);
+    if (type === 'enum') return enumTest(texts ?? []);
+    if (typeof type !== 'string') return arrayTest(type.items, texts);
     return type === 'object' ? this.#nested(property, field) : this.#scalar(type);
   }
 
@@ -108,11 +109,6 @@ export class Filters {
         { type: 'object', minProperties: 1, properties: this.#members(schema, field), additionalProperties: this.#isOpen(field) },
       ],
     }));
-  }
-
-  #valuesOf(property: unknown): unknown[] {
-    const target = this.#components.follow(property);
-    return (isSchemaObject(target) && valuesOf(target)) || [];
   }
 
   /** Whether there may be fields that `properties` does not list. */

@@ -96,14 +96,14 @@ const values: Readonly<Record<Exclude<ScalarType, 'enum'> | 'any', Schema>> = {
 };
 
 /** The test of a field that has one of these texts. */
-export function enumTest(texts: readonly unknown[]): Schema {
-  return testOf('One of the values, or operators.', { type: 'string', enum: texts.filter((value) => value !== null) }, none);
+export function enumTest(texts: readonly string[]): Schema {
+  return testOf('One of the values, or operators.', { type: 'string', enum: texts }, none);
 }
 
-/** The test of an array: what it contains. Arrays of decimals and instants have no such test. */
-export function arrayTest(items: Exclude<FieldType, object> | 'enum'): Schema {
+/** The test of an array: what it contains, one of `texts` if the items are an `enum`. Arrays of decimals and instants have no such test. */
+export function arrayTest(items: Exclude<FieldType, object> | 'enum', texts: readonly string[] = []): Schema {
   const isCompared = items !== 'decimal' && items !== 'date-time' && items !== 'object';
-  const item = isCompared ? values[items === 'enum' ? 'string' : items] : undefined;
+  const item = isCompared ? (items === 'enum' ? { type: 'string', enum: texts } : values[items]) : undefined;
   const contains = item && { $contains: { ...withNull(item), description: 'It has this item.' } };
   return {
     anyOf: [
