@@ -76,7 +76,10 @@ export const faultValues = {
 export const expectedValues = {
   value: { value: 'text' },
   'one-of': { values: 'text' },
-  format: { format: 'text', example: 'text' },
+  format: { format: 'text', example: 'text', other: 'text' },
+  integer: { minimum: 'text', maximum: 'text' },
+  characters: { count: 'text', characters: 'text', first: 'text', example: 'text', other: 'text' },
+  'no-control-characters': {},
   pattern: { pattern: 'text' },
   'at-least': { limit: 'number' },
   'at-most': { limit: 'number' },

@@ -15,7 +15,7 @@ export function createAjv(options: Options = {}): Ajv2020 {
   compareDecimals(ajv);
   // What validators find in the place of Ajv's function.
   ajv.scope.value('func', { key: ajvEqual, ref: isSameJson });
-  ajv.addVocabulary(['example', 'discriminator', 'xml', 'externalDocs']);
+  ajv.addVocabulary(['x-expected', 'example', 'discriminator', 'xml', 'externalDocs']);
   return ajv;
 }
 

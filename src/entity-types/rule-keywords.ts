@@ -51,7 +51,11 @@ const validate = createAjv({ allErrors: true, verbose: true }).compile({
         required: ['to'],
         additionalProperties: false,
         properties: {
-          to: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,63}$' },
+          to: {
+            type: 'string',
+            pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,63}$',
+            'x-expected': { kind: 'characters', count: '1–64', characters: 'A–Z a–z 0–9 _ . -', first: 'A–Z a–z', example: 'customer' },
+          },
           onDelete: { enum: ['restrict', 'cascade', 'set-null'] },
         },
       },

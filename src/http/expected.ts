@@ -66,20 +66,43 @@ export function expectedOneOf(values: Iterable<string>): { expected?: Expected }
   return expected ? { expected } : {};
 }
 
-/** A value of the format, with an example. */
-export function expectedFormat(format: string): Expected {
-  const example = examples[format];
-  return { kind: 'format', values: { format, ...(example !== undefined && { example }) } };
+/** A value of the format, with an example, or one of the `other` values. In JSON an example that looks like a number has quotes. */
+export function expectedFormat(format: string, isJson = false, other?: string): Expected {
+  const text = examples[format];
+  const example = isJson && text !== undefined && !Number.isNaN(Number(text)) ? JSON.stringify(text) : text;
+  return { kind: 'format', values: { format, ...(example !== undefined && { example }), ...(other !== undefined && { other }) } };
 }
 
+/** The format of a schema with these types, and those of them besides texts. */
+function ofFormat(format: string, types: readonly string[], isJson: boolean): Expected {
+  const others = types.filter((type) => type !== 'string');
+  return expectedFormat(format, isJson, others.length > 0 ? others.join(', ') : undefined);
+}
+
+/** The members of a schema that say what a value is. */
+interface OwnSchema {
+  const?: unknown;
+  enum?: unknown[];
+  format?: string;
+  type?: string | string[];
+}
+
+const typesOf = (type: OwnSchema['type']): string[] => (type === undefined ? [] : [type].flat());
+
 /** What a value of this schema is: its constant, its values, its format or its type; undefined for any other schema. */
-function ofSchema(schema: unknown): Expected | undefined {
+function ofSchema(schema: unknown, isJson: boolean): Expected | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
-  const { const: constant, enum: values, format, type } = schema as { const?: unknown; enum?: unknown[]; format?: string; type?: unknown };
+  const { const: constant, enum: values, format, type }: OwnSchema = schema;
   if (constant !== undefined) return oneOf([constant]);
   if (values) return oneOf(values);
-  if (format !== undefined) return expectedFormat(format);
-  return type === undefined ? undefined : oneOf([type].flat());
+  return format === undefined ? oneOf(typesOf(type)) : ofFormat(format, typesOf(type), isJson);
+}
+
+/** The extension `x-expected` of a schema: what its pattern accepts, as a kind and the values of its text. */
+type Extension = { kind: string } & Record<string, string>;
+
+function ofExtension({ kind, ...values }: Extension): Expected {
+  return { kind, values } as Expected;
 }
 
 const limits = {
@@ -104,26 +127,33 @@ const accepting = {
   unevaluatedProperties: ['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'],
 };
 
-/** What the keyword of the error accepts; undefined for keywords that cannot be said in few words, such as `not`. */
-export function expectedBy({ keyword, params, parentSchema = {} }: SchemaError): Expected | undefined {
-  const { properties = {}, format } = parentSchema as { properties?: Record<string, unknown>; format?: string };
+interface ParentSchema extends OwnSchema {
+  properties?: Record<string, unknown>;
+  'x-expected'?: Extension;
+}
+
+/** What the keyword of the error accepts; undefined for keywords that cannot be said in few words, such as `not`. `isJson`: the value is in a JSON body. */
+export function expectedBy({ keyword, params, parentSchema = {} }: SchemaError, isJson: boolean): Expected | undefined {
+  const { properties = {}, format, type, 'x-expected': extension }: ParentSchema = parentSchema;
   if (isLimit(keyword)) return { kind: limits[keyword], values: { limit: Number(params['limit'] ?? params['multipleOf']) } };
   switch (keyword) {
-    case 'type':
-      return format !== undefined && params['type'] === 'string' ? expectedFormat(format) : oneOf(String(params['type']).split(','));
+    case 'type': {
+      const types = String(params['type']).split(',');
+      return format !== undefined && types.includes('string') ? ofFormat(format, types, isJson) : oneOf(types);
+    }
     case 'format':
-      return expectedFormat(String(params['format']));
+      return ofFormat(String(params['format']), typesOf(type), isJson);
     case 'enum':
       return oneOf(params['allowedValues'] as unknown[]);
     case 'const':
       return oneOf([params['allowedValue']]);
     case 'pattern':
-      return { kind: 'pattern', values: { pattern: shortened(String(params['pattern'])) } };
+      return extension ? ofExtension(extension) : { kind: 'pattern', values: { pattern: shortened(String(params['pattern'])) } };
     case 'uniqueItems':
       return { kind: 'different-items', values: {} };
     case 'required':
     case 'dependentRequired':
-      return ofSchema(properties[String(params['missingProperty'])]);
+      return ofSchema(properties[String(params['missingProperty'])], isJson);
     case 'additionalProperties':
     case 'unevaluatedProperties':
       return accepting[keyword].some((other) => Object.hasOwn(parentSchema, other)) ? undefined : oneOf(Object.keys(properties));

@@ -13,7 +13,7 @@ export function faultsOf(found: readonly SchemaError[], context: string, sent: u
   const positionOf = positionsIn(sent);
   for (const { error, alternatives } of withoutConsequences(found)) {
     if (faults.size === maximumFaults) break;
-    const fault = faultOf(error, placeOfError(error, context, positionOf), alternatives);
+    const fault = faultOf(error, placeOfError(error, context, positionOf), alternatives, context === 'body');
     faults.set(JSON.stringify(fault), fault);
   }
   const all = [...faults.values()];
@@ -90,10 +90,13 @@ function placeOfError({ keyword, instancePath, params }: SchemaError, context: s
   return { ...(place.position !== undefined && { position: place.position }), parameter: `${place.pointer}${missing}`.slice(1) };
 }
 
-function faultOf(error: SchemaError, place: FaultPlace, alternatives: readonly SchemaError[]): Fault {
+function faultOf(error: SchemaError, place: FaultPlace, alternatives: readonly SchemaError[], isJson: boolean): Fault {
   const { keyword, params } = error;
   const limit = Number(params['limit']);
-  const expected = alternatives.length > 0 ? expectedByOneOf(alternatives.map(expectedBy)) : expectedBy(error);
+  const expected =
+    alternatives.length > 0
+      ? expectedByOneOf(alternatives.map((alternative) => expectedBy(alternative, isJson)))
+      : expectedBy(error, isJson);
   const where = { ...place, ...(expected && { expected }) };
   switch (keyword) {
     case 'required':

@@ -246,7 +246,10 @@ export const de: Catalogue = {
   },
   expected: {
     'one-of': 'eines von [{values}]',
-    format: '[{format}][, zum Beispiel {example}]',
+    format: '[{format}][, zum Beispiel {example}][, oder {other}]',
+    integer: 'eine ganze Zahl, mindestens [{minimum}][ und höchstens {maximum}]',
+    characters: '[{count} dieser Zeichen: {characters}][, das erste aus {first}][, zum Beispiel {example}][, oder {other}]',
+    'no-control-characters': 'Text ohne Steuerzeichen',
     pattern: 'Text, der zu [{pattern}] passt',
     'at-least': 'mindestens [{limit}]',
     'at-most': 'höchstens [{limit}]',

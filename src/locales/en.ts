@@ -230,7 +230,10 @@ export const en: Catalogue = {
   },
   expected: {
     'one-of': 'one of [{values}]',
-    format: '[{format}][, as {example}]',
+    format: '[{format}][, as {example}][, or {other}]',
+    integer: 'an integer from [{minimum}][ to {maximum}]',
+    characters: '[{count} of these characters: {characters}][, the first of {first}][, as {example}][, or {other}]',
+    'no-control-characters': 'text without control characters',
     pattern: 'text that matches [{pattern}]',
     'at-least': 'at least [{limit}]',
     'at-most': 'at most [{limit}]',

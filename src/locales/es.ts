@@ -236,7 +236,10 @@ export const es: Catalogue = {
   },
   expected: {
     'one-of': 'uno de [{values}]',
-    format: '[{format}][, por ejemplo {example}]',
+    format: '[{format}][, por ejemplo {example}][, o {other}]',
+    integer: 'un número entero, como mínimo [{minimum}][ y como máximo {maximum}]',
+    characters: '[{count} de estos caracteres: {characters}][, el primero de {first}][, por ejemplo {example}][, o {other}]',
+    'no-control-characters': 'un texto sin caracteres de control',
     pattern: 'un texto que se ajuste a [{pattern}]',
     'at-least': 'como mínimo [{limit}]',
     'at-most': 'como máximo [{limit}]',

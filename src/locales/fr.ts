@@ -241,7 +241,10 @@ export const fr: Catalogue = {
   },
   expected: {
     'one-of': 'une valeur parmi [{values}]',
-    format: '[{format}][, par exemple {example}]',
+    format: '[{format}][, par exemple {example}][, ou {other}]',
+    integer: 'un nombre entier, au moins [{minimum}][ et au plus {maximum}]',
+    characters: '[{count} de ces caractères : {characters}][, le premier parmi {first}][, par exemple {example}][, ou {other}]',
+    'no-control-characters': 'un texte sans caractères de contrôle',
     pattern: 'un texte conforme à [{pattern}]',
     'at-least': 'au moins [{limit}]',
     'at-most': 'au plus [{limit}]',

@@ -239,7 +239,10 @@ export const ja: Catalogue = {
   },
   expected: {
     'one-of': '次のいずれか：[{values}]',
-    format: '[{format}][（例えば {example}）]',
+    format: '[{format}][（例えば {example}）][、または {other}]',
+    integer: '[{minimum}] 以上[ {maximum} 以下]の整数',
+    characters: '[次の文字を {count} 文字：{characters}][（先頭は {first}）][（例えば {example}）][、または {other}]',
+    'no-control-characters': '制御文字を含まない文字列',
     pattern: '[{pattern}] に一致する文字列',
     'at-least': '[{limit}] 以上の値',
     'at-most': '[{limit}] 以下の値',

@@ -74,6 +74,22 @@ it('what is expected is a phrase in the language, with the values of the fault',
     'date, por ejemplo 2026-11-22',
     'date（例えば 2026-11-22）',
   ]);
+  const integer: Expected = { kind: 'integer', values: { minimum: '1', maximum: '1000' } };
+  expect(locales.map((locale) => expectedIn(locale, integer))).toEqual([
+    'an integer from 1 to 1000',
+    'eine ganze Zahl, mindestens 1 und höchstens 1000',
+    'un nombre entier, au moins 1 et au plus 1000',
+    'un número entero, como mínimo 1 y como máximo 1000',
+    '1 以上 1000 以下の整数',
+  ]);
+  const name: Expected = { kind: 'characters', values: { count: '1–64', characters: 'A–Z 0–9', first: 'A–Z', example: 'Ada', other: '*' } };
+  expect(locales.map((locale) => expectedIn(locale, name))).toEqual([
+    '1–64 of these characters: A–Z 0–9, the first of A–Z, as Ada, or *',
+    '1–64 dieser Zeichen: A–Z 0–9, das erste aus A–Z, zum Beispiel Ada, oder *',
+    '1–64 de ces caractères\u00a0: A–Z 0–9, le premier parmi A–Z, par exemple Ada, ou *',
+    '1–64 de estos caracteres: A–Z 0–9, el primero de A–Z, por ejemplo Ada, o *',
+    '次の文字を 1–64 文字：A–Z 0–9（先頭は A–Z）（例えば Ada）、または *',
+  ]);
   expect(expectedIn('en', { kind: 'format', values: { format: 'postcode' } })).toBe('postcode');
   expect(expectedIn('de', { kind: 'multiple-of', values: { limit: 0.0001 } })).toBe('ein Vielfaches von 0,0001');
   expect(expectedIn('fr', { kind: 'value', values: { value: 'string' } })).toBe('string');

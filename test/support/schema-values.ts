@@ -27,7 +27,17 @@ export interface Schema {
   anyOf?: (Schema | ComponentReference)[];
 }
 
-const annotations = ['description', 'examples', 'example', 'title', 'default', 'deprecated', 'contentMediaType', 'contentSchema'];
+const annotations = [
+  'description',
+  'examples',
+  'example',
+  'title',
+  'default',
+  'deprecated',
+  'contentMediaType',
+  'contentSchema',
+  'x-expected',
+];
 const keywords = `type enum format pattern minLength maxLength minimum maximum minItems maxItems uniqueItems
   items required properties patternProperties additionalProperties anyOf`.split(/\s+/);
 

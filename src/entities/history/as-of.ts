@@ -4,6 +4,7 @@ import { builder, prepare } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import { Problem } from '../../errors.ts';
 import { isInstant } from '../../filter/values.ts';
+import { expectedFormat } from '../../http/expected.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
 import { changeColumns, versionsOf, type ChangeRow, type VersionPlace } from './history.ts';
@@ -78,7 +79,9 @@ export async function findAsOf(
   keep: string,
 ): Promise<{ row: EntityRow; position: string } | undefined> {
   if (!position.test(asOf) && !isInstant(asOf))
-    throw new Problem('malformed-request', { faults: [{ parameter: 'asOf', code: 'invalid-value' }] });
+    throw new Problem('malformed-request', {
+      faults: [{ parameter: 'asOf', code: 'invalid-value', expected: expectedFormat('date-time') }],
+    });
   const [tick] = position.test(asOf)
     ? await store.run(findTick, { position: asOf, keep })
     : await store.run(findTickAt, { at: asOf, keep });
