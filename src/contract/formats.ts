@@ -1,7 +1,7 @@
 /** The formats of texts and numbers that the contract and declared entity types use. Testing a text takes time in proportion to its length (rule 70). */
 import ajvFormats, { type FormatName } from 'ajv-formats';
 import type { Ajv2020, FormatDefinition } from 'ajv/dist/2020.js';
-import { isDay, isInstant } from '../filter/values.ts';
+import { isDay, isInstant, isTime } from '../filter/values.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 
@@ -13,7 +13,17 @@ const taken: readonly FormatName[] = [
 ];
 
 /** The formats that replace those of ajv-formats, or are not among them. */
-const own = { date: isDay, 'date-time': isInstant, url: isUrl, int64: isInt64, decimal: isDecimal };
+const own = {
+  date: isDay,
+  time: (text: string) => isTime(text),
+  'date-time': isInstant,
+  'iso-time': (text: string) => isTime(text, true),
+  'iso-date-time': (text: string) => /^.{10}[Tt ]/.test(text) && isDay(text.slice(0, 10)) && isTime(text.slice(11), true),
+  byte: isBase64,
+  url: isUrl,
+  int64: isInt64,
+  decimal: isDecimal,
+};
 
 /** The names of all formats. */
 export const formatNames: readonly string[] = [...new Set([...taken, ...Object.keys(own)])];
@@ -38,4 +48,12 @@ const publicHost =
  */
 function isUrl(text: string): boolean {
   return !/\s/.test(text) && publicHost.test(text);
+}
+
+/**
+ * Whether the text is base64 with padding (RFC 4648, section 4), whose unused bits are 0 (RFC 4648, section 3.5). The format `byte` of ajv-formats
+ * accepts a text of several lines if one of them fits.
+ */
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/.test(text);
 }

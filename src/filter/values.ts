@@ -71,9 +71,14 @@ export function isDay(text: string): boolean {
 
 /** Whether the text is an instant as RFC 3339 writes `date-time`, from year 1. A leap second counts as the second after it. */
 export function isInstant(text: string): boolean {
-  const [, day = '', hour, minute, second, offset] =
-    /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](\d\d:\d\d))$/.exec(text) ?? [];
-  if (!isDay(day) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return false;
+  return /^.{10}[Tt]/.test(text) && isDay(text.slice(0, 10)) && isTime(text.slice(11));
+}
+
+/** Whether the text is a time as RFC 3339 writes `full-time`, with at most nine digits of a second; without an offset only if it `mayBeLocal`. */
+export function isTime(text: string, mayBeLocal = false): boolean {
+  const [, hour, minute, second, zone, offset] = /^(\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?([Zz]|[+-](\d\d:\d\d))?$/.exec(text) ?? [];
+  if (hour === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return false;
+  if (zone === undefined) return mayBeLocal;
   // PostgreSQL accepts offsets below 16 hours; the largest in use is 14.
   return offset === undefined || (offset <= '15:59' && offset.slice(3) <= '59');
 }

@@ -20,6 +20,8 @@ const examples: Readonly<Record<string, string>> = {
   date: '2026-11-22',
   time: '14:30:00Z',
   'date-time': '2026-11-22T14:30:00Z',
+  'iso-time': '14:30:00',
+  'iso-date-time': '2026-11-22T14:30:00',
   duration: 'P3DT4H',
   email: 'ada@example.com',
   hostname: 'example.com',

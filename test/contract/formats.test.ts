@@ -42,3 +42,60 @@ test('date and date-time are those of filters', () => {
   const since = createAjv().compile({ format: 'date', formatMinimum: '2026-01-01' });
   expect([since('2026-01-01'), since('2025-12-31')]).toEqual([true, false]);
 });
+
+test('time is that of a date-time, and iso-time and iso-date-time may lack the offset', () => {
+  const times = ['10:00:00Z', '10:00:00.123456789z', '00:00:00+15:59', '23:59:60Z', '12:34:60-01:00'];
+  expect(times.map((value) => [fits('time', value), fits('date-time', `2026-11-20T${value}`)])).toEqual(times.map(() => [true, true]));
+  expect(times.map((value) => [fits('iso-time', value), fits('iso-date-time', `2026-11-20 ${value}`)])).toEqual(
+    times.map(() => [true, true]),
+  );
+  const local = ['10:00:00', '10:00:00.5'];
+  expect(local.map((value) => [fits('time', value), fits('date-time', `2026-11-20T${value}`)])).toEqual(local.map(() => [false, false]));
+  expect(local.map((value) => [fits('iso-time', value), fits('iso-date-time', `2026-11-20T${value}`)])).toEqual(
+    local.map(() => [true, true]),
+  );
+  const wrong = [
+    '24:00:00Z',
+    '10:60:00Z',
+    '10:00:61Z',
+    '10:00Z',
+    '1:00:00Z',
+    '10:00:00+1500',
+    '10:00:00+01',
+    '10:00:00+16:00',
+    '10:00:00+01:60',
+  ];
+  for (const value of [...wrong, '10:00:00.Z', '10:00:00.1234567890Z', '10:00:00Z ', '10:00:00Z\n', 'T10:00:00Z', '']) {
+    expect([value, fits('time', value), fits('iso-time', value)]).toEqual([value, false, false]);
+    expect([value, fits('date-time', `2026-11-20T${value}`), fits('iso-date-time', `2026-11-20T${value}`)]).toEqual([value, false, false]);
+  }
+  for (const value of ['0000-01-01T10:00:00', '2026-02-30T10:00:00', '2026-11-20\n10:00:00', '2026-11-20x10:00:00'])
+    expect([value, fits('iso-date-time', value)]).toEqual([value, false]);
+  const since = createAjv().compile({ format: 'time', formatMinimum: '10:00:00+01:00' });
+  expect([since('09:00:00Z'), since('10:00:00+02:00')]).toEqual([true, false]);
+});
+
+test('byte is padded base64 of RFC 4648, and a long text takes linear time (rule 70)', () => {
+  const good = ['', 'Zg==', 'Zm8=', 'Zm9v', 'Zm9vYg==', '+/+/', Buffer.from(Array.from({ length: 256 }, (_, n) => n)).toString('base64')];
+  expect(good.filter((value) => !fits('byte', value))).toEqual([]);
+  const bad = [
+    'Zg',
+    'Zg=',
+    'Zg===',
+    'Zm8',
+    'Zm9vY',
+    '=',
+    '====',
+    'Zh==',
+    'Zm9=',
+    'Zg==Zg==',
+    'Zm9v\n',
+    '#\nZm9v',
+    '-_-_',
+    'Zm 9v',
+    'Zm9v Zm8',
+  ];
+  expect(bad.filter((value) => fits('byte', value))).toEqual([]);
+  const million = 'A'.repeat(1_000_000);
+  expect([fits('byte', million), fits('byte', `${million.slice(1)}#`)]).toEqual([true, false]);
+});

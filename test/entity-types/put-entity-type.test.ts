@@ -370,6 +370,14 @@ test('201 and 422 — format decimal takes exact decimals only', async () => {
     expect([a, await create(a)]).toEqual([a, 422]);
 });
 
+test('201 and 422 — formats time and byte take times with an offset, and base64', async () => {
+  await put({ properties: { at: { type: 'string', format: 'time' }, file: { type: 'string', format: 'byte' } } });
+  const create = async (json: object) => (await service().call('POST', `/rest/entity/${name}`, { cookie, json })).status;
+  expect(await create({ at: '10:00:00+01:00', file: 'Zm8=' })).toBe(201);
+  for (const at of ['10:00:00', '10:00:00+0100']) expect([at, await create({ at })]).toEqual([at, 422]);
+  for (const file of ['#\nZm8=', 'Zm8', 'Zm9=']) expect([file, await create({ file })]).toEqual([file, 422]);
+});
+
 describe('rules of a name with entities', () => {
   const text = { type: 'string' };
   const key = { type: 'string', format: 'int64' };
