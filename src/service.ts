@@ -17,6 +17,7 @@ import { migrationState } from './database/migration-state.ts';
 import { openStore } from './database/port.ts';
 import { openReaders } from './database/standby/readers.ts';
 import { announceProcess } from './database/processes.ts';
+import { repeatEvery } from './database/repeat.ts';
 import { ServiceSecrets } from './database/service-secrets.ts';
 import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
@@ -45,6 +46,9 @@ import { openPeppers } from './credentials/pepper.ts';
 import { createPasswordPolicy } from './credentials/policy.ts';
 import { createThrottle } from './credentials/throttle.ts';
 import { isSessionToken } from './sessions/store.ts';
+
+/** How long the metric of an issuer that did not answer may stay wrong (rule 49: an issuer gets at most one request in 30 s). */
+const issuerRetryIntervalMs = 60_000;
 
 /** Read once, so that all services of a process share what is made of it. */
 const contract = readContract();
@@ -173,6 +177,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const stopTicks = scheduleTicks(db, onHousekeepingError);
     const stopBackups = context.dailyBackups && scheduleBackups(context.dailyBackups, running.log);
     const stopFollowing = followSecretFiles(secretFiles, running.log);
+    const stopRetries = repeatEvery(issuerRetryIntervalMs, () => context.issuers.retryFailed(), onHousekeepingError);
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
       recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
     await record('configuration.loaded', { settings: settingsInForce(config) });
@@ -185,6 +190,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
         stopStatistics();
         stopTicks();
         stopFollowing();
+        stopRetries();
         return stopBackups?.();
       },
       // Together, because each waits until a database that does not answer counts as lost.

@@ -56,6 +56,11 @@ export class CachedMetadata<T> {
     return this.#kept.value;
   }
 
+  /** Fetches again if the last fetch failed and was 30 seconds ago. Never throws: `onAnswer` or `onError` receives the outcome. */
+  async retryFailed(): Promise<void> {
+    if (this.#failure !== undefined) await this.#refresh();
+  }
+
   /** The cached value, unless it is too old for use without a new fetch. */
   #usable(): { value: T } | undefined {
     return this.#kept && this.#age(this.#kept.fetchedAt) < usableMs ? this.#kept : undefined;

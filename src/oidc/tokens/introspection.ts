@@ -2,7 +2,7 @@
  * Introspects opaque tokens at their issuer (RFC 7662, security rule 50), as the issuer's client. Caches an active token for 30 seconds.
  * Caches an inactive token, or a refusal about one token, for 10. Concurrent requests with the same token share one introspection.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ClientError, ResponseBodyError, tokenIntrospection, WWWAuthenticateChallengeError, type Configuration } from 'openid-client';
 import { discoverIssuer, innermostMessage } from './discover.ts';
@@ -45,6 +45,8 @@ export class Introspection {
   /** The number of those that run, by the group of addresses that they came from. */
   readonly #runningFor = new Map<string, number>();
   #failedAt = Number.NEGATIVE_INFINITY;
+  /** Whether the last introspection has failed. */
+  #isFailing = false;
 
   /** `isOurs` returns whether a text is a secret of this service, presented as a token by mistake: it must not be sent to the issuer. */
   constructor(issuer: Issuer, options: CachedMetadataOptions, isOurs: (text: string) => Promise<boolean>) {
@@ -66,6 +68,17 @@ export class Introspection {
     const kept = await this.#find(token, addressGroup(address));
     if ('claims' in kept) return kept;
     throw issuerUnavailable(Math.max(1, Math.ceil((kept.until - this.#options.now()) / 1_000)), kept.refusal);
+  }
+
+  /** Requests again what failed last: the metadata, or an introspection, with a made-up token. Never throws. */
+  async retryFailed(): Promise<void> {
+    await this.#client.retryFailed();
+    if (!this.#isFailing) return;
+    // `onError` has received the failure.
+    await this.#client.current().then(
+      (client) => this.#answer(client, randomUUID()).catch(() => undefined),
+      () => undefined,
+    );
   }
 
   async #find(token: string, group: string): Promise<CachedIntrospection> {
@@ -109,12 +122,17 @@ export class Introspection {
   async #answer(client: Configuration, token: string): Promise<IntrospectionAnswer> {
     try {
       const claims = await tokenIntrospection(client, token, { token_type_hint: 'access_token' });
+      this.#isFailing = false;
       this.#options.onAnswer?.();
       return { claims };
     } catch (error) {
-      // Some issuers answer so about tokens of a kind that they do not introspect.
-      if (error instanceof ResponseBodyError && error.error === 'unsupported_token_type') return inactive;
-      if (isAboutToken(error)) return { refusal: new Error(`${this.#issuer.issuer} answers with status ${statusOf(error)} about a token`) };
+      const refusal = this.#refusalOf(error);
+      if (refusal) {
+        this.#isFailing = false;
+        this.#options.onAnswer?.();
+        return refusal;
+      }
+      this.#isFailing = true;
       this.#failedAt = this.#options.now();
       const failure = new Error(`${this.#issuer.issuer} does not answer introspection: ${innermostMessage(error)}`, {
         cause: error,
@@ -122,6 +140,14 @@ export class Introspection {
       this.#options.onError(failure);
       throw issuerUnavailable(failurePauseMs / 1_000, failure);
     }
+  }
+
+  /** The issuer's refusal to answer about one token; undefined for an error that concerns every token. */
+  #refusalOf(error: unknown): IntrospectionAnswer | undefined {
+    // Some issuers answer so about tokens of a kind that they do not introspect.
+    if (error instanceof ResponseBodyError && error.error === 'unsupported_token_type') return inactive;
+    if (!isAboutToken(error)) return undefined;
+    return { refusal: new Error(`${this.#issuer.issuer} answers with status ${statusOf(error)} about a token`) };
   }
 }
 

@@ -75,6 +75,12 @@ export class IssuerRegistry {
     return this.#answering;
   }
 
+  /** Requests again what issuers did not answer last, so that `answering` does not wait for a token. Never throws. */
+  async retryFailed(): Promise<void> {
+    const requests = this.all.flatMap(({ keys, provider, introspection }) => [keys, provider, ...(introspection ? [introspection] : [])]);
+    await Promise.all(requests.map((request) => request.retryFailed()));
+  }
+
   /** In the order of the file. */
   get all(): TrustedIssuer[] {
     return [...this.#byId.values()];

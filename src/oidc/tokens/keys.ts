@@ -30,6 +30,11 @@ export class IssuerKeys {
     this.#keys = new CachedMetadata(load, `${issuer.issuer} does not give its keys`, options);
   }
 
+  /** Fetches the keys again if the last fetch failed. Never throws. */
+  retryFailed(): Promise<void> {
+    return this.#keys.retryFailed();
+  }
+
   /** The key that a token's header names, as `jwtVerify` calls for it. Throws JWKSNoMatchingKey, or 503 `issuer-unavailable`. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const find = await this.#keys.current();
