@@ -1,6 +1,7 @@
 /** The checks of `doctor` that concern the database and what is stored in it. */
 import { statfs } from 'node:fs/promises';
 import { sql, type Kysely } from 'kysely';
+import { encodingAdvice } from '../database/encoding.ts';
 import { DirectAddressError } from '../database/failure.ts';
 import { openStore, type Store } from '../database/port.ts';
 import { adviceForUnheard, UnheardError } from '../database/unheard-error.ts';
@@ -91,8 +92,9 @@ async function checkServer(db: Kysely<Database>): Promise<CheckFinding> {
 
 async function checkEncoding(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(db);
-  const encoding = rows[0]?.encoding;
-  return encoding === 'UTF8' ? ok('UTF8') : fail(`${encoding} cannot hold every text: create the database with encoding UTF8`);
+  const encoding = rows[0]?.encoding ?? 'unknown';
+  const advice = encodingAdvice(encoding);
+  return advice === undefined ? ok(encoding) : fail(`the database ${advice}`);
 }
 
 async function checkDurability(db: Kysely<Database>): Promise<CheckFinding> {

@@ -9,6 +9,7 @@ import { DatabaseError, Pool } from 'pg';
 
 import { readVersion } from '../config/version.ts';
 import { DirectAddressError } from './failure.ts';
+import { encodingAdvice } from './encoding.ts';
 import { isOlder, readMigrations, type MigrationFile } from './migration-files.ts';
 import { pendingMigrations } from './migration-state.ts';
 import { aliveSeconds, listProcesses } from './processes.ts';
@@ -52,6 +53,7 @@ export async function migrateDatabase(directUrl: string, options: MigrateOptions
       await lockMigrations(db);
       const names = files.map(({ name }) => name);
       const pending = await pendingMigrations(db, names);
+      if (pending.length === names.length) await assertEncoding(db);
       const wanted = upTo === undefined ? pending.length : pending.indexOf(upTo) + 1;
       for (const name of pending.slice(0, wanted)) {
         const file = files.find((each) => each.name === name);
@@ -84,6 +86,16 @@ async function withConnection<T>(databaseUrl: string, work: (db: Kysely<Database
     return await work(db);
   } finally {
     await db.destroy();
+  }
+}
+
+/** An empty database can still be replaced. */
+async function assertEncoding(db: Kysely<Database>): Promise<void> {
+  const { rows } = await sql<{ name: string; encoding: string }>`
+    select current_database() as name, current_setting('server_encoding') as encoding`.execute(db);
+  for (const { name, encoding } of rows) {
+    const advice = encodingAdvice(encoding);
+    if (advice !== undefined) throw new Error(`the database ${name} ${advice}`);
   }
 }
 

@@ -2,6 +2,7 @@
 import { ConfigError, type Config } from '../config/settings.ts';
 import { openStore } from '../database/port.ts';
 import { migrateDatabase } from '../database/migrate.ts';
+import { encodingAdvice } from '../database/encoding.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
@@ -81,7 +82,7 @@ export async function prepareDatabase(config: Config, options: OpenOptions = {})
   signal?.addEventListener('abort', close, { once: true });
   try {
     signal?.throwIfAborted();
-    await assertServerVersion(opened);
+    await assertServerSuits(opened);
     await ensureSchema(opened, options);
     await assertCompanionOwner(opened);
     signal?.removeEventListener('abort', close);
@@ -110,14 +111,18 @@ async function assertAdminPasswordAllowed(config: Config): Promise<void> {
   throw new ConfigError([`ADMIN_PASSWORD is refused, choose another one or leave it out: ${reasons}`]);
 }
 
-async function assertServerVersion({ url, database }: { url: string; database: string }): Promise<void> {
+async function assertServerSuits({ url, database }: { url: string; database: string }): Promise<void> {
   const client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: number }>(`select current_setting('server_version_num')::int / 10000 as version`);
-    const version = rows[0]?.version ?? 0;
+    const { rows } = await client.query<{ version: number; encoding: string }>(
+      `select current_setting('server_version_num')::int / 10000 as version, current_setting('server_encoding') as encoding`,
+    );
+    const { version = 0, encoding = 'unknown' } = rows[0] ?? {};
     if (version < oldestVersion) throw new ConfigError([`${database} has version ${version}, and ${oldestVersion} or later is needed`]);
+    const advice = encodingAdvice(encoding);
+    if (advice !== undefined) throw new ConfigError([`${database} ${advice}`]);
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -4,10 +4,13 @@ import { DatabaseError } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
 import { DirectAddressError } from '../../src/database/failure.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { UntrustedServerError } from '../../src/database/driver/verified-client.ts';
 import { explainFailure, ListenError } from '../../src/start/failure.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { createDatabaseUntilDone } from '../support/database.ts';
+import { connect } from '../support/embedded.ts';
+import { execute, withDatabase } from '../support/sql.ts';
 
 const config = readConfig({ DATABASE_URL: 'postgres://ada:pa%3Ass@db.example.com:5433/entities', HOST: '192.0.2.1', PORT: '80' });
 const direct = readConfig({ DATABASE_URL: 'postgres://eve:hush@direct.example.com/entities' }).databaseUrl;
@@ -141,6 +144,28 @@ describe('the reason why the service cannot start', () => {
     expect(await connecting(url.href)).toBe(
       `It asks for the password of the user ${user}, and there is none: add it to DATABASE_URL, or name a file with ?password_file=FILE`,
     );
+  });
+
+  test('a database with another encoding than UTF8 is refused before any table is made, and in UTF8 it is accepted', async () => {
+    const server = new URL(await createDatabaseUntilDone());
+    const nameOf = (encoding: string) => `encoded_${encoding.toLowerCase()}`;
+    for (const encoding of ['UTF8', 'SQL_ASCII', 'LATIN1']) {
+      await execute(server.href, `create database ${nameOf(encoding)} encoding '${encoding}' locale 'C' template template0`);
+      onTestFinished(() => execute(server.href, `drop database ${nameOf(encoding)} with (force)`));
+    }
+    const urlOf = (encoding: string) => withDatabase(server.href, nameOf(encoding));
+    const accepted = await prepareDatabase(readConfig({ DATABASE_URL: urlOf('UTF8') }));
+    await accepted.close();
+    for (const encoding of ['SQL_ASCII', 'LATIN1']) {
+      expect(await connecting(urlOf(encoding))).toBe(
+        `- PostgreSQL at ${server.host}/${nameOf(encoding)} has the encoding ${encoding}, which cannot hold every text: create a database for the service with "create database NAME owner ROLE encoding 'UTF8' template template0", as in docs/own-database.md`,
+      );
+      await expect(migrateDatabase(urlOf(encoding))).rejects.toThrow(`the database ${nameOf(encoding)} has the encoding ${encoding}`);
+      const client = await connect(urlOf(encoding));
+      const { rows } = await client.query(`select from pg_class where relnamespace = 'public'::regnamespace`);
+      await client.end();
+      expect(rows).toEqual([]);
+    }
   });
 
   test('a proxy that accepts connections and ends them is explained', async () => {
