@@ -136,7 +136,7 @@ export async function openDailyBackups(
   });
   if (!(await mayReadAll(from.store.db)))
     throw new ConfigError([
-      'BACKUP_DIR: the database role may not read the audit trail: run "database backup" as the owner of the tables instead',
+      'BACKUP_DIR: the database role may not read the audit trail: leave the setting out, and run "database backup" each day as the owner of the tables (docs/backup.md)',
     ]);
   if (process.getuid?.() === 0)
     await assertOnlyRootMayReplace(backupDir).catch((error: Error) => {

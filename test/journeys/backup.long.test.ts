@@ -1,8 +1,10 @@
 /** The commands of docs/backup.md: a backup and its restore, and a database brought back to a moment with the tools of PostgreSQL. */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readHistories } from '../../src/database/archive/histories.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { AdminCommand } from '../support/admin.ts';
@@ -23,6 +25,25 @@ const blocksOf = (title: string, language: string) =>
   [...section(page, title).matchAll(new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$`, 'gms'))].map(([, indent = '', block = '']) =>
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trim(),
   );
+
+test('the script for two database roles writes a whole backup and the metric, and after a failure not the metric', async () => {
+  const service = await TestService.start();
+  onTestFinished(() => service.close());
+  const cwd = await projectDirectory();
+  for (const folder of ['backups', 'metrics']) await mkdir(join(cwd, folder));
+  const [script = ''] = blocksOf('### One file a day, with two database roles', 'sh');
+  const here = script.replaceAll(/\/(?=(?:backups|metrics)\b)/g, `${cwd}/`);
+  const runScript = () => promisify(execFile)('sh', ['-c', here], { cwd, env: { ...process.env, DATABASE_URL: service.databaseUrl } });
+  const { stdout } = await runScript();
+  expect(stdout).toMatch(/ is whole: /);
+  expect(await readdir(join(cwd, 'backups'))).toEqual([expect.stringMatching(/^entity-service-\d{4}-\d\d-\d\d\.backup$/)]);
+  const metric = await readFile(join(cwd, 'metrics/entity-service.prom'), 'utf8');
+  expect(metric).toMatch(/^entity_service_last_backup_timestamp_seconds \d{10}\n$/);
+  // The file of today is there already.
+  await expect(runScript()).rejects.toThrow();
+  expect(await readdir(join(cwd, 'metrics'))).toEqual(['entity-service.prom']);
+  expect(await readFile(join(cwd, 'metrics/entity-service.prom'), 'utf8')).toBe(metric);
+});
 
 test('after the loss of all files the archive gives back any moment: all before it, nothing after it, no session, and no key twice', async () => {
   const cwd = await projectDirectory();
