@@ -2,10 +2,10 @@
  * How the operator gets the generated password of the first administrator: in the terminal or, in production without one, in a file that only
  * this process's user may read. A service manager stores what a process prints (rule 84).
  */
-import { access, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Config } from '../config/settings.ts';
-import { prepareDataDir } from '../database/embedded/cluster.ts';
+import { isPasswordFile, prepareDataDir } from '../database/embedded/cluster.ts';
 import { syncDirectory, writeSynced } from '../database/embedded/synced.ts';
 import type { FirstAdministrator } from '../administration/first-administrator.ts';
 
@@ -16,21 +16,22 @@ export interface MadeAdministrator extends FirstAdministrator {
   file: string | undefined;
 }
 
-/** The file for the password; undefined if it is printed, because there is a terminal or this is no production. */
-export function passwordFileFor({ production, dataDir }: Config): string | undefined {
-  return production && !process.stderr.isTTY ? join(resolve(dataDir), fileName) : undefined;
+/** The directory for the file of the password; undefined if it is printed, because there is a terminal or this is no production. */
+export function passwordDirectoryFor({ production, dataDir }: Config): string | undefined {
+  return production && !process.stderr.isTTY ? resolve(dataDir) : undefined;
 }
 
 /**
- * Writes the password to a new file with mode 0600, in place of an older one. The directory is closed to other users before. Throws an Error
- * with one line for a person, also when another user could replace the directory.
+ * Writes the password to a new file with mode 0600, whose path it returns. If there is one, which may be of another database, the name of the new file ends
+ * with that of this `database`. The directory is closed to other users before. Throws an Error with one line for a person, also when another user could
+ * replace the directory.
  */
-export async function writePassword(file: string, password: string): Promise<void> {
+export async function writePassword(directory: string, password: string, database: string): Promise<string> {
   try {
-    const { dataDir } = await prepareDataDir(dirname(file));
-    await rm(join(dataDir, fileName), { force: true });
-    await writeSynced(join(dataDir, fileName), `${password}\n`);
+    const { dataDir } = await prepareDataDir(directory);
+    const name = await writeNewFile(dataDir, `${password}\n`, database);
     await syncDirectory(dataDir);
+    return join(directory, name);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
@@ -42,13 +43,26 @@ export async function writePassword(file: string, password: string): Promise<voi
   }
 }
 
-/** The file of the first password, if the operator has not deleted it yet. */
+/** Returns the name of the file. */
+async function writeNewFile(directory: string, text: string, database: string): Promise<string> {
+  try {
+    await writeSynced(join(directory, fileName), text);
+    return fileName;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const name = `${fileName}-${database.replaceAll(/[^\w.-]+/g, '-')}`;
+  // One of this database is out of date, because the database has no user.
+  await rm(join(directory, name), { force: true });
+  await writeSynced(join(directory, name), text);
+  return name;
+}
+
+/** The file of a first password, if the operator has not deleted it yet. */
 export async function leftPasswordFile({ dataDir }: Config): Promise<string | undefined> {
-  const file = join(resolve(dataDir), fileName);
-  return await access(file).then(
-    () => file,
-    () => undefined,
-  );
+  const directory = resolve(dataDir);
+  const name = (await readdir(directory).catch((): string[] => [])).toSorted().find(isPasswordFile);
+  return name === undefined ? undefined : join(directory, name);
 }
 
 /** What the operator reads. */

@@ -1,5 +1,6 @@
 /** What must be true of the database before the service opens: it runs, is migrated, and a user can sign in. */
 import { ConfigError, type Config } from '../config/settings.ts';
+import { databaseName } from '../config/database-address.ts';
 import { openStore } from '../database/port.ts';
 import { migrateDatabase } from '../database/migrate.ts';
 import { encodingAdvice } from '../database/encoding.ts';
@@ -12,7 +13,7 @@ import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
 import { createFirstAdministrator, generatePassword, hasUsers } from '../administration/first-administrator.ts';
 import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
-import { passwordFileFor, writePassword, type MadeAdministrator } from './first-password.ts';
+import { passwordDirectoryFor, writePassword, type MadeAdministrator } from './first-password.ts';
 
 const oldestVersion = 15;
 
@@ -88,10 +89,8 @@ export async function prepareDatabase(config: Config, options: OpenOptions = {})
     signal?.removeEventListener('abort', close);
     signal?.throwIfAborted();
     // From here on a stop waits: the password of an administrator that was created must be printed.
-    const file = config.adminPassword ? undefined : passwordFileFor(config);
-    const administrator = { name: config.adminUser, password, file };
-    const created = await ensureAdministrator(administrator, peppers, opened.url);
-    return { ...opened, administrator: created && !config.adminPassword ? administrator : undefined };
+    const administrator = await ensureAdministrator(config, password, peppers, opened.url);
+    return { ...opened, administrator: config.adminPassword ? undefined : administrator };
   } catch (error) {
     await opened.close();
     throw error;
@@ -153,15 +152,24 @@ async function readPendingMigrations(url: string): Promise<string[]> {
   }
 }
 
-/** Whether it made one. */
-async function ensureAdministrator({ name, password, file }: MadeAdministrator, peppers: Peppers, url: string): Promise<boolean> {
+/** The administrator that it has made; undefined if the database has users. */
+async function ensureAdministrator(
+  config: Config,
+  password: string,
+  peppers: Peppers,
+  url: string,
+): Promise<MadeAdministrator | undefined> {
   const store = openStore(url, 1, () => undefined);
+  const { adminUser: name } = config;
+  const directory = config.adminPassword ? undefined : passwordDirectoryFor(config);
+  let file: string | undefined;
   try {
-    if (await hasUsers(store.db)) return false;
+    if (await hasUsers(store.db)) return undefined;
     const hash = await hashPassword({ hashingQueue: createHashingQueue(), peppers }, password);
-    return await createFirstAdministrator(store, name, hash, async () => {
-      if (file !== undefined) await writePassword(file, password);
+    const isMade = await createFirstAdministrator(store, name, hash, async () => {
+      if (directory !== undefined) file = await writePassword(directory, password, config.databaseUrl ? databaseName(url) : 'embedded');
     });
+    return isMade ? { name, password, file } : undefined;
   } finally {
     await store.close();
   }

@@ -37,6 +37,9 @@ export function layoutOf(dataDir: string): DataLayout {
   };
 }
 
+/** Whether a file in DATA_DIR has the password of a first administrator. */
+export const isPasswordFile = (name: string): boolean => /^first-password(?:-|$)/.test(name);
+
 const scratch = /^(?:building|starting)-(\d+-[\w.]*)-/;
 
 /** A name for an unfinished file or directory. If this process dies, a later start deletes it. */
@@ -75,7 +78,7 @@ async function closeToOthers(dataDir: string, self: number | undefined): Promise
     throw foreignOwnerError(dataDir, uid, dataDir);
   }
   const ours = (name: string) =>
-    scratch.test(name) || ['postgresql', 'postgres.log', 'first-password', 'lost+found', '.gitkeep'].includes(name);
+    scratch.test(name) || isPasswordFile(name) || ['postgresql', 'postgres.log', 'lost+found', '.gitkeep'].includes(name);
   if ((mode & 0o077) !== 0 && !(await readdir(dataDir)).every(ours)) {
     throw new Error('it is open to other users and holds other files; choose an empty directory');
   }
