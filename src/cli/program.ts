@@ -79,7 +79,8 @@ export async function buildProgram(desk: Desk, first?: string): Promise<Command>
       writeErr: (text) => desk.errors.write(text),
       // The caller that catches the error prints all messages.
       outputError: () => undefined,
-    });
+    })
+    .hook('preAction', (_program, command) => refuseEmpty(command));
   const named = groups.filter(({ words }) => words.some((word) => word === first));
   for (const { load } of named.length > 0 ? named : groups) (await load())(program, desk);
   program
@@ -89,6 +90,15 @@ export async function buildProgram(desk: Desk, first?: string): Promise<Command>
     .addHelpText('after', exampleHelp(['help user create']))
     .action((words: string[]) => findCommand(program, words).outputHelp());
   return program;
+}
+
+/** An empty value is a variable of the operator's shell that is not set. Throws {@link Refusal}. */
+function refuseEmpty(command: Command): void {
+  for (const option of command.options)
+    if (command.getOptionValue(option.attributeName()) === '') throw new Refusal(`the value of ${option.flags} is empty`, 2);
+  const index = command.args.indexOf('');
+  const argument = command.registeredArguments[index] ?? command.registeredArguments.at(-1);
+  if (index >= 0) throw new Refusal(`the argument <${argument?.name()}> is empty`, 2);
 }
 
 /** The command that `words` name. Throws {@link Refusal} if there is none. */

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
+import { diskFailure } from '../config/disk-failure.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { readManifest, receiveBase } from '../database/archive/base-copy.ts';
 import { expireHistories, readHistories } from '../database/archive/histories.ts';
@@ -33,8 +34,9 @@ export async function readArchive({
   if (archiveDir === undefined) return undefined;
   const isDirectory = (await stat(archiveDir).catch(() => undefined))?.isDirectory() ?? false;
   if (!isDirectory) throw new ConfigError([`ARCHIVE_DIR: there is no directory ${archiveDir}: create it for the user of the service`]);
-  await access(archiveDir, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
-    throw new ConfigError([`ARCHIVE_DIR: this user may not write into ${archiveDir}`]);
+  await access(archiveDir, constants.R_OK | constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    const reason = diskFailure(error) ?? String(error);
+    throw new ConfigError([`ARCHIVE_DIR: ${archiveDir} cannot be written: ${reason}. Name a directory of the user of the service`]);
   });
   if (process.getuid?.() === 0)
     await assertOnlyRootMayReplace(archiveDir).catch((error: Error) => {
@@ -104,9 +106,16 @@ export class Archive {
     if (isReceivedElsewhere(error)) return receivedElsewherePauseMs;
     if (endsHistory(error)) this.#ended = this.#receiver?.history;
     const { message } = error as Error;
-    if (message !== this.#told && !this.#closing.signal.aborted) this.#log.error({ event: 'archive', outcome: 'failed', err: error });
+    if (message !== this.#told && !this.#closing.signal.aborted) this.#report(error);
     this.#told = message;
     return archiveRetryPauseMs;
+  }
+
+  #report(error: unknown): void {
+    const reason = diskFailure(error);
+    const advice = 'until it can be, PostgreSQL retains up to 4 GiB of its log, for a day';
+    const text = reason ? `ARCHIVE_DIR: ${this.#settings.directory} cannot be written: ${reason}; ${advice}` : undefined;
+    this.#log.error({ event: 'archive', outcome: 'failed', err: error }, text);
   }
 
   /** Until the service stops, or until it fails. */
@@ -137,7 +146,7 @@ export class Archive {
   async #timeOfNextBase(path: string): Promise<number> {
     const history = (await readHistories(this.#settings.directory)).find((each) => each.path === path);
     // It is written anew in two seconds. Until then the moments of this history are not known.
-    if (history?.damage) this.#log.error({ event: 'archive', outcome: 'failed', err: history.damage });
+    if (history?.damage) this.#report(history.damage);
     const newest = history?.bases.at(-1);
     return newest === undefined ? 0 : newest.at.getTime() + dayMs;
   }
@@ -159,7 +168,7 @@ export class Archive {
       const durationMs = Math.round(performance.now() - began);
       this.#log.info({ event: 'archive', outcome: 'ok', base, bytes: received.bytes, deleted: deleted.length, durationMs });
     } catch (error) {
-      if (!stopped.aborted) this.#log.error({ event: 'archive', outcome: 'failed', err: error });
+      if (!stopped.aborted) this.#report(error);
     } finally {
       await connection?.close();
       this.#copying = undefined;

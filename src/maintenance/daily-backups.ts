@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import { schedule } from '../administration/actor.ts';
 import { backUpDatabase, type From } from '../administration/transfer.ts';
+import { diskFailure } from '../config/disk-failure.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
 import type { Database } from '../database/tables.ts';
@@ -131,8 +132,9 @@ export async function openDailyBackups(
   if (backupDir === undefined) return undefined;
   const isDirectory = (await stat(backupDir).catch(() => undefined))?.isDirectory() ?? false;
   if (!isDirectory) throw new ConfigError([`BACKUP_DIR: there is no directory ${backupDir}: create it for the user of the service`]);
-  await access(backupDir, constants.W_OK | constants.X_OK).catch(() => {
-    throw new ConfigError([`BACKUP_DIR: this user may not write into ${backupDir}`]);
+  await access(backupDir, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    const reason = diskFailure(error) ?? String(error);
+    throw new ConfigError([`BACKUP_DIR: ${backupDir} cannot be written: ${reason}. Name a directory of the user of the service`]);
   });
   if (!(await mayReadAll(from.store.db)))
     throw new ConfigError([

@@ -35,6 +35,16 @@ describe('the process', () => {
   });
 
   test.each([
+    [['database', 'backup', '--to', ''], 'the value of --to <file> is empty'],
+    [['database', 'verify', '--from', ''], 'the value of --from <path> is empty'],
+    [['entities', 'export', 'note', '-', '--filter', ''], 'the value of --filter <json> is empty'],
+    [['entities', 'export', 'note', ''], 'the argument <file> is empty'],
+    [['types', 'plan', 'a', ''], 'the argument <path> is empty'],
+  ])('exits with 2 if a value is empty, as of a variable that is not set: %j', async (words, message) => {
+    expect(await runAdmin(words, { environment })).toEqual({ code: 2, stdout: '', stderr: `error: ${message}\n` });
+  });
+
+  test.each([
     [['key', 'create', 'eve', '--name', 'lost']],
     [['audit', 'list', '--json']],
     [['entities', 'export', 'note', '-']],

@@ -6,8 +6,10 @@
  * DATA_DIR/postgres.log         the server's log since its last start
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, lstat, mkdir, mkdtemp, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, chmod, chown, lstat, mkdir, mkdtemp, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { diskFailure } from '../../config/disk-failure.ts';
 import { databaseName, passwordStatements, roleName, runAlone, writeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
 import type { SystemAccount } from './account.ts';
@@ -59,7 +61,11 @@ export async function prepareDataDir(dataDir: string): Promise<DataLayout> {
   try {
     const self = process.getuid?.();
     if (self === 0) await assertOnlyRootMayReplace(dirname(resolve(dataDir)));
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(async (error: unknown) => {
+      // The error of a read-only file system is ENOENT in Node.js.
+      await access(dirname(resolve(dataDir)), constants.W_OK);
+      throw error;
+    });
     const layout = layoutOf(await realpath(dataDir));
     if (self === 0) await assertOnlyRootMayReplace(dirname(layout.dataDir));
     await closeToOthers(layout.dataDir, self);
@@ -68,7 +74,9 @@ export async function prepareDataDir(dataDir: string): Promise<DataLayout> {
     await deleteRemains(layout.dataDir, names);
     return layout;
   } catch (cause) {
-    throw new Error(`The data directory ${dataDir} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+    const reason = diskFailure(cause);
+    const text = reason ? `${reason}. Set DATA_DIR to a directory of this user` : cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`The data directory ${dataDir} cannot be used: ${text}.`, { cause });
   }
 }
 

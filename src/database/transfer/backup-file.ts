@@ -12,6 +12,7 @@ import { dirname } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { diskFailure } from '../../config/disk-failure.ts';
 import type { Contents, DataSource, TableContents } from './contents.ts';
 import { countLines, TransferRefused, type LoadOptions } from './load.ts';
 import { CancelledError } from './snapshot.ts';
@@ -60,7 +61,7 @@ export async function writeBackup(
 
 /**
  * Writes a file with the mode 0600, which appears under its name when `write` has ended its stream and everything is on the disk. If `write` throws, no file is
- * left. Throws {@link TransferRefused} if the file exists.
+ * left. Throws {@link TransferRefused} if the file exists, or the disk refuses it.
  */
 export async function writeNewFile(file: string, write: (target: Writable) => Promise<void>): Promise<void> {
   await assertNewFile(file);
@@ -72,7 +73,8 @@ export async function writeNewFile(file: string, write: (target: Writable) => Pr
     await syncDirectory(dirname(file));
   } catch (error) {
     await rm(partial, { force: true });
-    throw error;
+    const reason = diskFailure(error);
+    throw reason === undefined ? error : new TransferRefused(`${file} cannot be written: ${reason}`);
   }
 }
 
