@@ -25,7 +25,7 @@ function moduleOf(name) {
 /** Runs this file again with another Node.js, passes on signals to it, and ends as it ends. */
 function runWith(node) {
   var child = childProcess.spawn(node, [__filename].concat(process.argv.slice(2)), { stdio: 'inherit' });
-  ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
+  ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'].forEach(function (signal) {
     process.on(signal, function () {
       child.kill(signal);
     });

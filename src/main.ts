@@ -144,6 +144,13 @@ for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     if (!cluster.isWorker) void stop(signal);
   });
 }
+// Without these listeners Node.js opens its debugger at SIGUSR1, to which every user of the machine can connect, and ends at SIGUSR2 without
+// the steps of a stop. In development both stay as they are.
+if (process.env['NODE_ENV'] === 'production') {
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) {
+    process.on(signal, () => openLog(config).warn({ event: 'signal.ignored', signal, process: process.pid }));
+  }
+}
 // Also a rejected promise that no code handles.
 process.on('uncaughtException', (error) => {
   if (stopping.signal.aborted) printError('a fault during the stop:', inspect(error));
