@@ -3,8 +3,8 @@
  * command. Node.js runs no TypeScript below `node_modules`, so the package has JavaScript.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const project = join(import.meta.dirname, '../..');
@@ -21,12 +21,20 @@ const copied = [
   'scripts/node-version.cjs',
   'openapi.yaml',
   'generated/openapi.json',
-  'docs/application-role.sql',
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   'LICENSE',
+  'src/client/README.md',
+  ...filesIn('docs').filter((path) => !path.startsWith(join('docs', 'released'))),
+  ...filesIn('deploy'),
   ...globSync('src/**/*.{sql,css,txt}', { cwd: project }),
 ];
+
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(join(project, folder), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => relative(project, join(parentPath, name)));
+}
 
 function parse(): { out: string } | undefined {
   try {
@@ -67,6 +75,15 @@ function shrinkwrap(): object {
   return { ...lock, packages: { '': manifest(), ...Object.fromEntries(kept) } };
 }
 
+/** Makes plain text of the links of a document that lead to files which the package does not have, such as tests. */
+function unlinkAbsent(out: string, path: string): void {
+  const text = readFileSync(join(out, path), 'utf8');
+  const linked = text.replaceAll(/\[([^\]]*)\]\((?!https?:)([^)#\s]+)(?:#[^)\s]*)?\)/g, (link: string, label: string, target: string) =>
+    existsSync(join(out, dirname(path), target)) ? link : label,
+  );
+  writeFileSync(join(out, path), linked);
+}
+
 function build(out: string): void {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
@@ -75,6 +92,7 @@ function build(out: string): void {
     mkdirSync(join(out, dirname(path)), { recursive: true });
     cpSync(join(project, path), join(out, path));
   }
+  for (const path of copied.filter((each) => each.endsWith('.md'))) unlinkAbsent(out, path);
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), undefined, 2)}\n`);
   writeFileSync(join(out, 'npm-shrinkwrap.json'), `${JSON.stringify(shrinkwrap(), undefined, 2)}\n`);
 }

@@ -3,6 +3,7 @@
  * this machine and with Node.js 24. Its packages come from the cache of npm or from the registry.
  */
 import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,14 +32,35 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 const installed = (path: string) => join(directory, 'empty/node_modules', path);
 const readJson = async (path: string) => JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
 
-test('the archive has at most 600 kB, no TypeScript, and the versions of the lock file', async () => {
-  expect((await stat(archive)).size).toBeLessThan(600_000);
+test('the archive has at most 900 kB, no TypeScript, and the versions of the lock file', async () => {
+  expect((await stat(archive)).size).toBeLessThan(900_000);
   const files = execFileSync('tar', ['tzf', archive], { encoding: 'utf8' }).trim().split('\n');
   expect(files).toEqual(expect.arrayContaining(['package/bin/entity-service.cjs', 'package/src/main.js', 'package/npm-shrinkwrap.json']));
   expect(files.filter((file) => file.endsWith('.ts'))).toEqual([]);
   const lock = (await readJson('package-lock.json'))['packages'] as Record<string, { version: string }>;
   for (const name of [...Object.keys(packageJson.dependencies), 'find-my-way', 'pg-protocol'])
     expect((await readJson(installed(`${name}/package.json`)))['version'], name).toBe(lock[`node_modules/${name}`]?.version);
+});
+
+test('the package has the documents and the files of deploy/, and no document has a link to what is missing', async () => {
+  const root = installed('entity-service');
+  const has = (path: string) => existsSync(join(root, path));
+  const wanted = [
+    'docs/production.md',
+    'docs/observability/alerts.yaml',
+    'deploy/entity-service.service',
+    'deploy/helm/entity-service/Chart.yaml',
+  ];
+  expect(wanted.filter((path) => !has(path))).toEqual([]);
+  const documents = globSync('{*.md,docs/**/*.md,src/client/*.md}', { cwd: root });
+  expect(documents).toEqual(expect.arrayContaining(['README.md', join('docs', 'backup.md'), join('src', 'client', 'README.md')]));
+  const links = documents.flatMap((document) =>
+    [...readFileSync(join(root, document), 'utf8').matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, path = '']) =>
+      join(document, '..', path),
+    ),
+  );
+  expect(links).toContain(join('docs', 'production.md'));
+  expect(links.filter((path) => !has(path))).toEqual([]);
 });
 
 test.each([
