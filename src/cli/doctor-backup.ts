@@ -1,8 +1,9 @@
 /** The check of `doctor` that concerns backups: what the service and PostgreSQL know of them (docs/backup.md). */
 import { sql, type Kysely } from 'kysely';
+import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { archiveReach } from '../database/archive/histories.ts';
-import { newestBackup } from '../maintenance/daily-backups.ts';
+import { assertBackupDirectory, mayReadTrail, newestBackup, ownerAdvice } from '../maintenance/daily-backups.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
 import { timeText } from './output.ts';
 
@@ -11,28 +12,28 @@ const lateMs = 48 * 3_600_000;
 
 const archiveLateMs = 60_000;
 
-/** An archive of the log that fails, and in production neither an archive nor a `database backup` within seven days. */
-export async function checkBackups(db: Kysely<Database>, isProduction: boolean): Promise<CheckFinding> {
+/** An archive of the log that fails, a BACKUP_DIR that the role of the service may not have, and in production neither an archive nor a `database backup` within seven days. */
+export async function checkBackups(
+  db: Kysely<Database>,
+  { production, backupDir }: Pick<Config, 'production' | 'backupDir'>,
+): Promise<CheckFinding> {
+  const mayRead = await mayReadTrail(db);
+  if (!mayRead && backupDir !== undefined) return fail(ownerAdvice);
   const archive = await archiveOf(db);
   if (archive) return archive;
-  if (!(await mayReadTrail(db))) return ok('not known: the role may not read the audit trail');
+  if (!mayRead) return ok('not known: the role may not read the audit trail');
   const { rows } = await sql<{ last: Date | null }>`
     select max(at) as last from audit_event
     where event = 'database.backed_up' and user_name is null and at > now() - interval '7 days'`.execute(db);
   const last = rows[0]?.last;
-  if (last) return ok(`"database backup" last ran at ${timeText(last)}`);
+  if (last) return ok(`"database backup" last began at ${timeText(last)}: "database verify" reads its file to the end`);
   const finding = 'no "database backup" within seven days, and the server has no archive of its log';
-  return isProduction ? warn(`${finding}: see docs/backup.md, unless other tools copy the database`) : ok(finding);
-}
-
-/** A statement of its own: PostgreSQL checks the rights of a whole statement before it runs any part of it. */
-async function mayReadTrail(db: Kysely<Database>): Promise<boolean> {
-  const { rows } = await sql<{ mayRead: boolean }>`select has_table_privilege('audit_event', 'select') as "mayRead"`.execute(db);
-  return rows[0]?.mayRead === true;
+  return production ? warn(`${finding}: see docs/backup.md, unless other tools copy the database`) : ok(finding);
 }
 
 /** The newest file in `directory`, BACKUP_DIR, into which the service writes one each day. */
 export async function checkDailyBackups(directory: string): Promise<CheckFinding> {
+  await assertBackupDirectory(directory);
   const newest = await newestBackup(directory);
   const reason = 'the log of the service says why ("event":"backup")';
   if (!newest) return warn(`no backup in ${directory}: the service writes one when it starts, or ${reason}`);

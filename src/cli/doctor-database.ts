@@ -56,7 +56,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('processes', () => checkProcesses(db));
     await runCheck('connections', () => checkConnections(db, config));
     await runCheck('replication', () => checkSynchronousStandbys(db));
-    await runCheck('backups', () => checkBackups(db, config.production));
+    await runCheck('backups', () => checkBackups(db, config));
     await runCheck('administrator', () => checkAdministrator(db));
     await runCheck('partitions', () => checkPartitions(db));
     await runCheck('builds', () => checkBuilds(store));

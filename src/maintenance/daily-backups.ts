@@ -130,16 +130,8 @@ export async function openDailyBackups(
   version: string,
 ): Promise<DailyBackups | undefined> {
   if (backupDir === undefined) return undefined;
-  const isDirectory = (await stat(backupDir).catch(() => undefined))?.isDirectory() ?? false;
-  if (!isDirectory) throw new ConfigError([`BACKUP_DIR: there is no directory ${backupDir}: create it for the user of the service`]);
-  await access(backupDir, constants.W_OK | constants.X_OK).catch((error: unknown) => {
-    const reason = diskFailure(error) ?? String(error);
-    throw new ConfigError([`BACKUP_DIR: ${backupDir} cannot be written: ${reason}. Name a directory of the user of the service`]);
-  });
-  if (!(await mayReadAll(from.store.db)))
-    throw new ConfigError([
-      'BACKUP_DIR: the database role may not read the audit trail: leave the setting out, and run "database backup" each day as the owner of the tables (docs/backup.md)',
-    ]);
+  await assertBackupDirectory(backupDir);
+  if (!(await mayReadTrail(from.store.db))) throw new ConfigError([ownerAdvice]);
   if (process.getuid?.() === 0)
     await assertOnlyRootMayReplace(backupDir).catch((error: Error) => {
       throw new ConfigError([`BACKUP_DIR: ${error.message}`]);
@@ -147,8 +139,22 @@ export async function openDailyBackups(
   return new DailyBackups(from, { directory: backupDir, keep: backupKeep, version });
 }
 
-/** The audit trail is what a role of its own for the service cannot read (rule 88). */
-async function mayReadAll(db: Kysely<Database>): Promise<boolean> {
+/** Throws ConfigError if BACKUP_DIR is missing, or this process may not write there. */
+export async function assertBackupDirectory(backupDir: string): Promise<void> {
+  const isDirectory = (await stat(backupDir).catch(() => undefined))?.isDirectory() ?? false;
+  if (!isDirectory) throw new ConfigError([`BACKUP_DIR: there is no directory ${backupDir}: create it for the user of the service`]);
+  await access(backupDir, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    const reason = diskFailure(error) ?? String(error);
+    throw new ConfigError([`BACKUP_DIR: ${backupDir} cannot be written: ${reason}. Name a directory of the user of the service`]);
+  });
+}
+
+/** What to do about BACKUP_DIR if the role of the service has no {@link mayReadTrail}. */
+export const ownerAdvice =
+  'BACKUP_DIR: the database role may not read the audit trail: leave the setting out, and run "database backup" each day as the owner of the tables (docs/backup.md)';
+
+/** Whether the role may read the audit trail, which a role of its own for the service may not (rule 88). */
+export async function mayReadTrail(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`select has_table_privilege('audit_event', 'select') as may`.execute(db);
   return rows[0]?.may === true;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { runChecks } from '../../src/cli/doctor.ts';
 import { readConfig } from '../../src/config/settings.ts';
 import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded/embedded.ts';
 import { inDirectory, serverAccount } from '../../src/database/embedded/account.ts';
@@ -353,9 +354,13 @@ test.each([
   expect(code).toBe(1);
 });
 
-test('a service whose role may not read the audit trail does not start with BACKUP_DIR (rule 88)', async () => {
+test('a service whose role may not read the audit trail does not start with BACKUP_DIR, and doctor says so (rule 88)', async () => {
   const start = TestService.start({ BACKUP_DIR: tmpdir() }, { url: applicationUrl, drop: async () => undefined });
   await expect(start).rejects.toThrow('BACKUP_DIR: the database role may not read the audit trail');
+  const checksOf = (DATABASE_URL: string) => runChecks(() => ({ DATABASE_URL, BACKUP_DIR: tmpdir() }));
+  const finding = (status: string) => expect.objectContaining({ name: 'backups', status });
+  expect(await checksOf(ownerUrl)).toContainEqual(finding('ok'));
+  expect(await checksOf(applicationUrl)).toContainEqual(finding('fail'));
 });
 
 test('each function that runs with the rights of its owner looks for the tables of its caller last (rule 88)', async () => {

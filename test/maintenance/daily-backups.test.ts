@@ -140,10 +140,10 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test('doctor tells of a missing and of a late backup', async () => {
-  const find = async () => {
+test('doctor tells of a missing and of a late backup, and of a directory that is not there', async () => {
+  const find = async (BACKUP_DIR = directory) => {
     const { databaseUrl: DATABASE_URL } = service();
-    const checks = await runChecks(() => ({ DATABASE_URL, BACKUP_DIR: directory }));
+    const checks = await runChecks(() => ({ DATABASE_URL, BACKUP_DIR }));
     return checks.find(({ name }) => name === 'daily backups');
   };
   expect(await find()).toMatchObject({ status: 'warn', message: expect.stringContaining(`no backup in ${directory}`) });
@@ -152,4 +152,7 @@ test('doctor tells of a missing and of a late backup', async () => {
   const late = new Date(Date.now() - 49 * 3_600_000);
   await utimes(written?.file ?? '', late, late);
   expect(await find()).toMatchObject({ status: 'fail', message: expect.stringContaining('"event":"backup"') });
+  const absent = join(directory, 'absent');
+  const message = `BACKUP_DIR: there is no directory ${absent}: create it for the user of the service`;
+  expect(await find(absent)).toMatchObject({ status: 'fail', message });
 });
