@@ -23,7 +23,7 @@ export interface Permit<A extends Action> {
   readonly ownOnly: boolean;
   /**
    * The permit to read the rows of all users, if this one covers own rows only and the caller has it. A write that finds no row looks with it whether the
-   * caller may read the row (decision 196).
+   * caller may read the row (decision 195).
    */
   readonly widerRead: Permit<'read'> | undefined;
 }
