@@ -4,7 +4,7 @@ import { createAjv } from '../contract/ajv.ts';
 import type { Fault } from '../faults.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';
-import { readField } from '../filter/sort.ts';
+import { readField, unknownField } from '../filter/sort.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { faultsOf } from '../http/validation-faults.ts';
 import { allowsNull, declaresField } from './field-types.ts';
@@ -136,7 +136,7 @@ class RuleFaults {
       return undefined;
     }
     if (found.field.length > maximumObjectDepth) this.#refuse(place, { code: 'invalid-value', values: { maximum: maximumObjectDepth } });
-    else if (!declaresField(this.#document, found.field)) this.#refuse(place, { code: 'unknown-field', values: { name } });
+    else if (!declaresField(this.#document, found.field)) this.#refuse(place, unknownField(name));
     else if (typeof found.type !== 'string' || found.type === 'object' || found.type === 'any')
       this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string, number, integer, boolean' } });
     else return found.type;

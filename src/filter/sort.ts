@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Unplaced } from './parse.ts';
 import { envelopeTypes, isEnvelopeName, isKey, type Field, type FieldType, type FieldTypes, type ScalarType } from './fields.ts';
 import { conjuncts, type Filter } from './syntax.ts';
+import { looksLikeName } from '../http/pointer.ts';
 
 /** The most fields of a sort. */
 const maximumSortFields = 4;
@@ -50,7 +51,12 @@ export function readField(name: string, types: FieldTypes): { field: Field; type
   const field = name.split('.');
   if (field.length > maximumDepth) return { code: 'invalid-value', values: { maximum: maximumDepth } };
   const type = types.typeOf(field);
-  return type === undefined ? { code: 'unknown-field', values: { name } } : { field, type };
+  return type === undefined ? unknownField(name) : { field, type };
+}
+
+/** The fault of a name that no field has. It repeats what looks like a name (rule 75). */
+export function unknownField(name: string): Unplaced {
+  return { code: 'unknown-field', ...(looksLikeName(name) && { values: { name } }) };
 }
 
 /** The terms that decide about the order of what the filter finds: not those of which it leaves one value, and not the key. */

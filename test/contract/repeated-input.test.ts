@@ -44,6 +44,10 @@ function hostileBodies(type: string, text: string, name: string): string[] {
   const example = JSON.parse(text) as object;
   return [
     JSON.stringify({ ...example, [name]: 1 }),
+    ...['sort', 'fields', 'groupBy', 'by', 'include'].flatMap((member) =>
+      [name, [name]].map((value) => JSON.stringify({ ...example, [member]: value })),
+    ),
+    JSON.stringify({ ...example, 'x-index': [[name]], 'x-unique': [{ fields: [name] }], 'x-search': { fields: [name] } }),
     JSON.stringify({ ...example, address: { [name]: { deeper: 1 } } }),
     JSON.stringify({ ...example, scopes: [{ [name]: 1 }] }),
     `{${quoted}:1,${quoted}:2}`,
@@ -84,7 +88,15 @@ test('an answer, a log line or an audit event never repeats a name that does not
     // Every second name, so that two operations together have all of them.
     for (const name of names.filter((_, place) => place % 2 === index % 2)) {
       const query = encodeURIComponent(name);
-      for (const search of [`${query}=1`, `${query}=1&${query}=2`, `${query}%zz=1`, `a=1&${query}=%zz`]) {
+      for (const search of [
+        `sort=${query}`,
+        `fields=${query}`,
+        `by=${query}`,
+        `${query}=1`,
+        `${query}=1&${query}=2`,
+        `${query}%zz=1`,
+        `a=1&${query}=%zz`,
+      ]) {
         await send(method, `${path}?${search}`, [...cookie, ...type], body?.text);
       }
       for (const each of body ? [body, ...otherBodies] : [])
