@@ -31,7 +31,7 @@ export function queryParametersOf({ parameters, ignoresUnknownParameters }: Oper
  * must not find that it was a change.
  */
 export function refusesDryRun({ method, parameters }: Operation): boolean {
-  return method !== 'get' && method !== 'head' && !parameters.some(({ name }) => name === 'Prefer');
+  return method !== 'get' && !parameters.some(({ name }) => name === 'Prefer');
 }
 
 /** Throws 400 for the preference `dry-run`. */
