@@ -105,7 +105,8 @@ async function stop(reason: StopReason, failure?: unknown): Promise<void> {
 
   const leave = async (status: number): Promise<void> => {
     log?.info({ event: 'service.stopped', status, durationMs: Math.round(performance.now() - began) });
-    await flushLog();
+    // `process.exit` would wait for the reader as well.
+    if (!(await flushLog())) process.kill(process.pid, 'SIGKILL');
     if (cluster.isWorker && reasons.length > 0) endWorker(reasons.join(' '));
     else process.exit(status);
   };

@@ -2,11 +2,15 @@
  * The log: one JSON line an event (security rule 84). What goes into a line is chosen here, member by member, so that no header, body,
  * query or secret gets there by accident.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { pino, type Logger } from 'pino';
 import { baseUrlOf } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 import { LogOutput } from './log-output.ts';
+
+/** How long the last lines may take. */
+const lastLinesMs = 1_000;
 
 let output: LogOutput | undefined;
 
@@ -20,9 +24,12 @@ function standardOutput(): LogOutput {
 /** The number of lines that this process could not write. */
 export const lostLines = (): number => output?.lost ?? 0;
 
-/** Writes the lines in memory. Call it before the process exits. Resolves also when they cannot be written, as on a terminal that was closed. */
-export async function flushLog(): Promise<void> {
-  await output?.flush();
+/**
+ * Writes the lines in memory. Call it before the process exits. Resolves also when they cannot be written, as on a terminal that was closed; with false when
+ * that has taken a second, because the reader of a pipe has stopped.
+ */
+export async function flushLog(): Promise<boolean> {
+  return await Promise.race([output?.flush().then(() => true) ?? true, delay(lastLinesMs).then(() => false)]);
 }
 
 /** Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. */

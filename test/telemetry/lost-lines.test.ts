@@ -28,6 +28,18 @@ describe.each([
   });
 });
 
+test('with a reader that has stopped for its log the service still ends (rule 92)', async () => {
+  const settings = { DATABASE_URL: await createDatabaseUntilDone(), RATE_LIMIT: 'off' };
+  const service = await npmStart(settings, { command: startWith('> >(exec sleep 60 >&- 2>&-)') });
+  await service.ready;
+  // The lines of so many requests do not fit into a pipe.
+  const answers = await Promise.all(Array.from({ length: 1_000 }, () => fetch(`${service.url}/auth`)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+  service.signalParent('SIGTERM');
+  expect(await service.ended).toMatchObject({ code: null, signal: 'SIGKILL' });
+  expect(service.told()).not.toContain('not everything stopped');
+});
+
 test('with workers that cannot write their log, all of them serve, and one scrape has the lines that each has lost', async () => {
   const settings = { DATABASE_URL: await createDatabaseUntilDone(), METRICS_TOKEN: metricsToken, WORKERS: '2' };
   const service = await npmStart(settings, { command: startWith('> /dev/full') });
