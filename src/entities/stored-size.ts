@@ -2,11 +2,14 @@
 import { Problem } from '../errors.ts';
 import { endOfString } from '../parse-json.ts';
 
+/** True for each text that has a number with an exponent, and for few others: a number follows these signs, and the texts of most bodies do not look so. */
+const mayHaveExponent = /[\s:,[]-?\d+(?:\.\d+)?[eE]/;
+
 /**
  * How many more characters PostgreSQL writes for the numbers of a JSON text than it has: up to 400 for one with an exponent.
  */
 export function expansionOf(text: string): number {
-  if (!/\d[eE]/.test(text)) return 0;
+  if (!mayHaveExponent.test(text)) return 0;
   let expansion = 0;
   for (const { sent, isZero, digits, decimals, exponent } of numbersWithExponent(text)) {
     const whole = isZero ? 1 : Math.max(1, digits + exponent);
