@@ -133,7 +133,7 @@ export const de: Catalogue = {
     },
     'content-too-large': {
       title: 'Inhalt zu groß',
-      detail: 'Der Inhalt der Anfrage ist zu groß. Senden Sie weniger[ (höchstens {limit})].',
+      detail: 'Der Inhalt der Anfrage ist zu groß, oder die Entität, wie sie gespeichert würde. Senden Sie weniger[ (höchstens {limit})].',
     },
     'uri-too-long': {
       title: 'URI zu lang',

@@ -123,7 +123,7 @@ export const en: Catalogue = {
     },
     'content-too-large': {
       title: 'Content too large',
-      detail: 'The request body is too large. Send a smaller one[ (at most {limit})].',
+      detail: 'The request body, or the entity as it would be stored, is too large. Send less[ (at most {limit})].',
     },
     'uri-too-long': {
       title: 'URI too long',

@@ -126,7 +126,7 @@ export const es: Catalogue = {
     },
     'content-too-large': {
       title: 'Contenido demasiado grande',
-      detail: 'El cuerpo de la solicitud es demasiado grande. Redúzcalo[ ({limit} como máximo)].',
+      detail: 'El cuerpo de la solicitud, o la entidad tal como se guardaría, es demasiado grande. Envíe menos[ ({limit} como máximo)].',
     },
     'uri-too-long': {
       title: 'URI demasiado largo',

@@ -130,7 +130,8 @@ export const fr: Catalogue = {
     },
     'content-too-large': {
       title: 'Contenu trop volumineux',
-      detail: 'Le corps de la requête est trop volumineux. Réduisez-le[ (au plus {limit})].',
+      detail:
+        'Le corps de la requête, ou l’entité telle qu’elle serait enregistrée, est trop volumineux. Envoyez-en moins[ (au plus {limit})].',
     },
     'uri-too-long': {
       title: 'URI trop long',

@@ -127,7 +127,7 @@ export const ja: Catalogue = {
     },
     'content-too-large': {
       title: 'コンテンツが大きすぎます',
-      detail: 'リクエストの本文が大きすぎます。[{limit}以下に]小さくして送信してください。',
+      detail: 'リクエストの本文、または保存されるエンティティが大きすぎます。[{limit}以下に]小さくして送信してください。',
     },
     'uri-too-long': {
       title: 'URIが長すぎます',
