@@ -36,12 +36,16 @@ interface Connection {
 }
 
 const connectionOf = Symbol('connection');
-type PacedSocket = Socket & { [connectionOf]?: Connection };
+/** What Node.js calls with each request that it has parsed. A negative answer is an error in the bytes: nothing behind them is parsed. */
+type OnIncoming = (request: IncomingMessage, keepsAlive: boolean) => number;
+/** Node.js does not document the parser of a socket. Without one nothing ends the parsing of what has been read. */
+type PacedSocket = Socket & { [connectionOf]?: Connection; parser?: { onIncoming: OnIncoming } | null };
 
 /**
  * Paces the requests of `server`, which must have its listener for them. While a connection has more than 16 unanswered requests, the server does
  * not read from it; those that have arrived by then wait and start in order. Such a connection is destroyed if 8,192 requests wait in the process: RFC
- * 9112 section 9.3.2 lets its client repeat those without an answer. A request whose connection has ended is not started.
+ * 9112 section 9.3.2 lets its client repeat those without an answer. A request whose connection has ended is not started. Nothing more of a
+ * destroyed connection is parsed, and its requests count as waiting until its end, because Node.js retains them until then.
  * The further servers that Fastify creates for other addresses of `localhost` are not paced.
  */
 export function paceStarts(server: Server): PacedStarts {
@@ -103,13 +107,14 @@ export function paceStarts(server: Server): PacedStarts {
     line = line.slice(next);
   };
   server.on('request', ({ socket }: IncomingMessage & { socket: PacedSocket }, response: ServerResponse) => {
-    const connection = (socket[connectionOf] ??= newConnection(socket));
+    const connection = (socket[connectionOf] ??= newConnection(socket, abandonAll));
     connection.waiting.push(response);
     waiting += 1;
     if (waiting > waitingPerProcess && isFull(connection)) socket.destroy();
     if (socket.writable) advance(connection);
-    else abandonAll(connection);
+    else if (!socket.destroyed) abandonAll(connection);
   });
+  server.on('connection', stopParsingDestroyed);
   return {
     get waiting() {
       return waiting;
@@ -124,13 +129,22 @@ function isFull({ underWay, waiting }: Connection): boolean {
   return underWay + waiting.length > unansweredPerConnection;
 }
 
-function newConnection(socket: Socket): Connection {
-  const connection = { socket, underWay: 0, waiting: [], isInLine: false, isStopped: false };
+function newConnection(socket: Socket, onClose: (connection: Connection) => void): Connection {
+  const connection: Connection = { socket, underWay: 0, waiting: [], isInLine: false, isStopped: false };
+  socket.once('close', () => onClose(connection));
   // A request that reads its body resumes the connection, and Node.js does when an answer has been sent.
   socket.on('resume', () => {
     if (connection.isStopped) socket.pause();
   });
   return connection;
+}
+
+/** Node.js would otherwise go on to parse the whole of what it has read, up to 3,600 requests, after the connection has been destroyed. */
+function stopParsingDestroyed(socket: PacedSocket): void {
+  const { parser } = socket;
+  if (!parser) return;
+  const onIncoming = parser.onIncoming.bind(parser);
+  parser.onIncoming = (request, keepsAlive) => (socket.destroyed ? -1 : onIncoming(request, keepsAlive));
 }
 
 /** Stops reading from a connection with too many requests, and goes on when there is room. The body of its last request may not have arrived by then. */

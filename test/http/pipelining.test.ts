@@ -28,7 +28,7 @@ async function openServer(onStart: (start: Started) => void = () => undefined) {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   onTestFinished(() => server.close().closeAllConnections());
-  return { starts, started, open: () => openClient(port) };
+  return { server, starts, started, open: () => openClient(port) };
 }
 
 /** A client that collects what it receives. */
@@ -204,6 +204,19 @@ test('a connection with more than 16 unanswered requests is ended while 8,192 wa
   await until(() => answersIn(modest.text) === 16);
   for (const { response } of started) response.destroy();
   await until(() => starts.waiting === 0);
+});
+
+test('of 20 clients that send 2,000 requests at once, the connections that are ended are not parsed further (rule 80)', async () => {
+  const { starts, server, open } = await openServer();
+  let parsed = 0;
+  server.prependListener('request', () => (parsed += 1));
+  let ended = 0;
+  const clients = await Promise.all(Array.from({ length: 20 }, open));
+  for (const { socket } of clients) socket.on('close', () => (ended += 1)).write(get('/').repeat(2_000));
+  // The 64 KiB that are read at once have 1,872 requests, so four connections have room.
+  await until(() => ended === 16);
+  expect(starts.waiting).toBe(4 * (1_872 - 16));
+  expect(parsed).toBeLessThan(25_000);
 });
 
 test('200 — the service answers each of 600 requests that a client sends at once, in order, with HEAD and bodies among them (rule 80)', async () => {
