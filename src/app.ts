@@ -36,6 +36,7 @@ import { securityHeaders, sendSecurityHeaders } from './http/headers.ts';
 import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';
 import { joinBodies } from './http/joined-body.ts';
+import { prepareFurtherAddresses } from './http/listen.ts';
 import { paceStarts } from './http/paced-starts.ts';
 import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './http/rate-limit.ts';
 import { logRequests, loggerOptions } from './telemetry/logging.ts';
@@ -90,6 +91,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   identifyCallers(app);
   answerInTime(app, 15_000);
   prepareDrain(app);
+  prepareFurtherAddresses(app);
   // Loaded only if it is configured.
   if (context.metricsTokens !== undefined)
     (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens, starts);

@@ -30,6 +30,7 @@ import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import { addressIn } from './http/address.ts';
+import { listenOn } from './http/listen.ts';
 import { runSteps, serviceStopSteps } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
@@ -163,11 +164,9 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const { later } = await migrationState(db);
     if (later.length > 0) running.log.warn({ event: 'configuration.risky' }, laterSchemaRisk(later));
     await listener.open();
-    const address = await running
-      .listen({ host: config.host, port: config.port, listenTextResolver: listeningLine })
-      .catch((cause: unknown) => {
-        throw new ListenError(cause);
-      });
+    const address = await listenOn(running, config.host, config.port, listeningLine).catch((cause: unknown) => {
+      throw new ListenError(cause);
+    });
     const withdraw = await announceProcess(db, context.version);
     const stopCleanup = scheduleCleanup(context, running.log);
     const onHousekeepingError = (error: unknown) => {

@@ -7,7 +7,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { acceptWaiting, countConnections, stopListening } from './http/drain.ts';
+import { acceptWaiting, hasConnections, stopListening } from './http/drain.ts';
 import { nextTurn, waitForPrimary, type Workers } from './workers.ts';
 
 /** Time limit of all steps together. A process that is not done by then ends with status 1. */
@@ -72,11 +72,11 @@ export function serviceStopSteps({ app, stopCleanup, recordStop, traces, listene
     {
       name: 'serve everything else for 750 ms, if a client is connected',
       run: async () => {
-        if ((await countConnections(server)) > 0) await delay(750);
+        if (await hasConnections(app)) await delay(750);
       },
     },
     { name: 'accept the connections that are waiting', timeoutMs: 1_500, run: (timeout) => acceptWaiting(server, nextTurn, timeout) },
-    { name: 'stop listening', run: () => stopListening(server) },
+    { name: 'stop listening', run: () => stopListening(app) },
     { name: 'wait until the primary process knows', run: () => waitForPrimary() },
     { name: 'tell clients to close, and close idle connections', run: () => app.drain({ silenceMs: 250, timeoutMs: 2_000 }) },
     { name: 'answer the requests under way', timeoutMs: 4_500, run: () => (closed = app.close()) },

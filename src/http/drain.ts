@@ -3,6 +3,7 @@
  * arrives after its connection. A server that closes at once would reset both. When each of these functions is called: `src/shutdown.ts`.
  */
 import type { Server } from 'node:http';
+import type { Server as NetServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** Adds `app.drain` to the server. Call this before the routes are added. */
@@ -58,9 +59,9 @@ export async function acceptWaiting(server: Server, nextTurn: () => Promise<void
 }
 
 /** Stops listening. Open connections stay, so that no client has a reason to connect again. Call {@link acceptWaiting} right before. */
-export function stopListening(server: Server): void {
+export function stopListening({ server, furtherAddresses }: FastifyInstance): void {
   keepIdleConnections(server);
-  server.close();
+  for (const each of [server, ...furtherAddresses]) each.close();
 }
 
 /** Node.js and Fastify close idle connections when they close the server. A request may be on its way on each of them. */
@@ -68,8 +69,13 @@ function keepIdleConnections(server: Server): void {
   server.closeIdleConnections = () => undefined;
 }
 
-/** How many connections are open. */
-export async function countConnections(server: Server): Promise<number> {
+/** Whether a client is connected. */
+export async function hasConnections({ server, furtherAddresses }: FastifyInstance): Promise<boolean> {
+  const counts = await Promise.all([server, ...furtherAddresses].map(countConnections));
+  return counts.some((count) => count > 0);
+}
+
+async function countConnections(server: NetServer): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   server.getConnections((_error, count) => resolve(count ?? 0));
   return promise;

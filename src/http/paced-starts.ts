@@ -46,7 +46,6 @@ type PacedSocket = Socket & { [connectionOf]?: Connection; parser?: { onIncoming
  * not read from it; those that have arrived by then wait and start in order. Such a connection is destroyed if 8,192 requests wait in the process: RFC
  * 9112 section 9.3.2 lets its client repeat those without an answer. A request whose connection has ended is not started. Nothing more of a
  * destroyed connection is parsed, and its requests count as waiting until its end, because Node.js retains them until then.
- * The further servers that Fastify creates for other addresses of `localhost` are not paced.
  */
 export function paceStarts(server: Server): PacedStarts {
   const [listener] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];

@@ -111,6 +111,10 @@ export class TestService {
     return this.#service.context.store;
   }
 
+  get app(): Service['app'] {
+    return this.#service.app;
+  }
+
   get context(): Service['context'] {
     return this.#service.context;
   }
