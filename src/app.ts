@@ -14,6 +14,7 @@ import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
 import { recordProblem } from './audit/record.ts';
 import type { Schemes } from './authn/authenticate.ts';
+import { processConnections } from './config/network-settings.ts';
 import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
 import { Problem } from './errors.ts';
@@ -28,6 +29,7 @@ import { offeredIssuers } from './oidc/sign-in/swagger-ui.ts';
 import { addressIn } from './http/address.ts';
 import { identifyCallers } from './http/caller.ts';
 import { addressOf, readAddresses } from './http/client-address.ts';
+import { limitConnections, logRefusedConnections } from './http/connection-limit.ts';
 import { sendConsistencyTokens } from './http/consistency-token.ts';
 import { allowTrustedOrigins, answerPreflights } from './http/cors.ts';
 import { answerInTime } from './http/deadline.ts';
@@ -75,7 +77,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
       void sendProblem(problem, request, reply.headers(headers), publicUrl);
     },
   });
-  app.server.maxConnections = 4_096;
+  const { trustProxy, connectionsPerAddress: address } = config;
+  const connections = limitConnections(app.server, { process: processConnections, address, trustProxy }, logRefusedConnections(app.log));
   const starts = paceStarts(app.server);
   app.decorateRequest('principal', undefined);
 
@@ -94,7 +97,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   prepareFurtherAddresses(app);
   // Loaded only if it is configured.
   if (context.metricsTokens !== undefined)
-    (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens, starts);
+    (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens, { connections, starts });
   const followers = [...(context.trace ? [context.trace] : []), ...(config.serverTiming ? [sendServerTiming(app)] : [])];
   followRequests(app, followers);
   logRequests(app, addressOf);

@@ -1,8 +1,11 @@
-/** The settings of the network: HOST, PUBLIC_URL, HTTP_ON_PRIVATE_NETWORK, TRUSTED_ORIGINS and TRUST_PROXY. */
+/** The settings of the network: HOST, PUBLIC_URL, HTTP_ON_PRIVATE_NETWORK, TRUSTED_ORIGINS, TRUST_PROXY and CONNECTIONS_PER_ADDRESS. */
 import { BlockList, isIP } from 'node:net';
 import { isLoopback, isPrivateAddress } from './near-hosts.ts';
 import { baseUrlOf } from './public-url.ts';
 import type { Reader } from './reader.ts';
+
+/** Open connections of a process. Each takes about 40 KiB. */
+export const processConnections = 4_096;
 
 /** Segments of characters that every proxy and client writes in the same way (RFC 3986 section 2.3). */
 const basePath = /^(\/[\w.~-]+)*\/?$/;
@@ -99,6 +102,11 @@ export function readProxies(read: Reader): string[] {
     }
   }
   return ranges;
+}
+
+/** CONNECTIONS_PER_ADDRESS: a quarter of those of a process if it is not set. */
+export function readConnectionsPerAddress(read: Reader): number {
+  return read.integer('CONNECTIONS_PER_ADDRESS', processConnections / 4, 0, processConnections);
 }
 
 function isRange(text: string): boolean {

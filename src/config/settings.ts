@@ -7,7 +7,7 @@ import { readMetricsSettings } from './metrics-tokens.ts';
 import { nearName } from './near-name.ts';
 import { usesSecureCookie } from './public-url.ts';
 import { Reader, type Environment } from './reader.ts';
-import { readHost, readDocumentationUrl, readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
+import { readConnectionsPerAddress, readHost, readDocumentationUrl, readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
 import type { Secret } from './secrets.ts';
 import { normaliseUserName } from '../user-name.ts';
 
@@ -61,6 +61,8 @@ export interface Config {
   rateLimit: boolean;
   /** Requests a second; 0: no limit. */
   rateLimitPerUser: number;
+  /** Open connections; 0: no limit. */
+  connectionsPerAddress: number;
   logLevel: (typeof logLevels)[number];
   /** What a scraper of `/metrics` must show. With neither this nor `metricsTokenFile` there is no such route. */
   metricsToken: Secret | undefined;
@@ -151,6 +153,7 @@ function readSettings(read: Reader): Config {
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 1_048_576, 1_024, 67_108_864),
     rateLimit: read.choice('RATE_LIMIT', 'on', ['on', 'off']) === 'on',
     rateLimitPerUser: read.integer('RATE_LIMIT_PER_USER', 0, 0, 100_000),
+    connectionsPerAddress: readConnectionsPerAddress(read),
     logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
     ...readMetricsSettings(read),
     otlpEndpoint: readOtlpEndpoint(read),

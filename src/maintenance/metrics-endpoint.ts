@@ -10,6 +10,7 @@ import type { Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
+import type { Connections } from '../http/connection-limit.ts';
 import type { PacedStarts } from '../http/paced-starts.ts';
 import { measureRequests } from '../telemetry/request-metrics.ts';
 import { createMetricSet } from './metrics.ts';
@@ -30,8 +31,17 @@ interface Reply extends Question {
  * Measures the requests of `app` on `context` and serves the metrics of this process or of all workers. Callers need one of `tokens` as
  * their bearer token. Call it before any other hook is added, so that requests which those refuse are counted.
  */
-export function exposeMetrics(app: FastifyInstance, context: Context, tokens: Current<readonly Secret[]>, starts: PacedStarts): void {
+export function exposeMetrics(
+  app: FastifyInstance,
+  context: Context,
+  tokens: Current<readonly Secret[]>,
+  { connections, starts }: { connections: Connections; starts: PacedStarts },
+): void {
   const meters = createMetricSet(context);
+  meters.gauge('connections_open', 'Open connections of clients.', () => connections.open);
+  meters.counters('connections_refused_total', 'Connections closed at once, by the limit that they exceeded.', 'limit', () => ({
+    ...connections.refused,
+  }));
   meters.gauge('requests_waiting', 'Requests that have arrived and have not been started.', () => starts.waiting);
   meters.counter(
     'requests_abandoned_total',
