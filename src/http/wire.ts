@@ -18,7 +18,8 @@ export function answerForNode(app: FastifyInstance, headers: Record<string, stri
     answerOnSocket(new Problem('method-not-allowed', { headers: { Allow: '' } }), socket, headers, publicUrl);
   });
   app.addHook('onRequest', (request, _reply, done) => {
-    done(namesHostOnce(request) ? undefined : new Problem('malformed-request', { faults: [{ parameter: 'Host', code: 'required' }] }));
+    if (!namesHostOnce(request)) return done(new Problem('malformed-request', { faults: [{ parameter: 'Host', code: 'required' }] }));
+    done(isCoded(request) ? new Problem('malformed-request', { headers: { Connection: 'close' }, faults: [unknownCoding] }) : undefined);
   });
 }
 
@@ -37,6 +38,13 @@ function namesHostOnce({ raw: { httpVersion, rawHeaders } }: FastifyRequest): bo
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === 'host') count++;
   return count === 1 || (count === 0 && httpVersion === '1.0');
+}
+
+const unknownCoding = { parameter: 'Transfer-Encoding', code: 'invalid-value', values: { allowed: 'chunked' } } as const;
+
+/** Whether the body has a transfer coding besides `chunked` (RFC 9112 section 6.1), such as gzip. Node.js would give the coded bytes as the content. */
+function isCoded({ headers: { 'transfer-encoding': coding } }: FastifyRequest): boolean {
+  return coding !== undefined && coding.toLowerCase() !== 'chunked';
 }
 
 /** Refuses unknown paths before their body is read. Call after the limits are set (rule 1). */

@@ -110,6 +110,10 @@ describe('the HTTP parser', () => {
     ['two Content-Lengths', `POST /auth HTTP/1.1\r\n${host}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`],
     ['a negative Content-Length', `POST /auth HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`],
     ['a Transfer-Encoding that is not chunked', `POST /auth HTTP/1.1\r\n${host}Transfer-Encoding: gzip\r\n\r\n`],
+    [
+      'a Transfer-Encoding besides chunked (rule 80)',
+      `POST /auth HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+    ],
     ['no Host', 'GET /auth HTTP/1.1\r\n\r\n'],
     ['two Hosts', 'GET /auth HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ];
