@@ -77,12 +77,14 @@ export async function serveDocs(
     return reply.type(jsonType).header('content-language', locale).send(JSON.stringify(text));
   });
   await app.register(async (pages) => {
-    pages.addHook('onRequest', async (_request, reply) => {
+    pages.addHook('onRequest', async (request, reply) => {
       reply.header('content-security-policy', pagePolicy([]));
+      // RFC 9110 section 14.2 lets a server send the whole file. The plugin would refuse a range that the file lacks, with a status of its own.
+      delete request.headers.range;
     });
     pages.addHook('onSend', async (_request, reply, payload) => {
       // These files have a policy of their own (rule 82).
-      reply.header('cache-control', 'no-store');
+      reply.header('cache-control', 'no-store').removeHeader('accept-ranges');
       // The plugin redirects to its own path, without the base path.
       const location = reply.getHeader('location');
       if (typeof location === 'string') reply.header('location', basePath + location);

@@ -66,6 +66,8 @@ export function problemOf(error: unknown, request: FastifyRequest): Problem {
     case 'FST_ERR_NOT_FOUND':
       return new Problem('not-found', { cause: error });
   }
+  // Of the files of Swagger UI, if an ETag or a date in the request is not theirs.
+  if (statusCode === 412) return new Problem('precondition-failed', { cause: error });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Problem('malformed-request', { cause: error });
   return new Problem('internal-error', { cause: error });
 }

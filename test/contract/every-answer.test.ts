@@ -93,6 +93,30 @@ describe('the router', () => {
   });
 });
 
+describe('the files of Swagger UI', () => {
+  const get = (headers: Record<string, string>) => service().call('GET', '/docs/static/swagger-ui.css', { headers });
+
+  test('200 — a range is ignored, also one that the file lacks', async () => {
+    const { length } = (await get({})).text;
+    for (const range of ['bytes=0-10', 'bytes=99999999-', 'bytes=x']) {
+      const answer = await get({ range });
+      expect([answer.status, answer.text.length, answer.headers.get('accept-ranges')]).toEqual([200, length, null]);
+    }
+  });
+
+  test('412 — an ETag or a date that is not that of the file, and 200 — its own (rule 75)', async () => {
+    const lastModified = (await get({})).headers.get('last-modified') ?? '';
+    expect((await get({ 'if-unmodified-since': lastModified })).status).toBe(200);
+    expectProblem(await get({ 'if-match': '"other"' }));
+    expectProblem(await get({ 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }));
+  });
+
+  function expectProblem(answer: Answer): void {
+    expect(answer.status, answer.text).toBe(412);
+    expect(answer.body).toMatchObject({ status: 412, code: 'precondition-failed' });
+  }
+});
+
 describe('the HTTP parser', () => {
   const host = 'Host: localhost\r\n';
   const malformed: [string, string][] = [
