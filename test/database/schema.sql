@@ -788,7 +788,7 @@ begin
   if last.at between clock_timestamp() - interval '1 second' and clock_timestamp() then
     return false;
   end if;
-  -- The snapshot comes second, so it knows each transaction that has drawn one of these ids.
+  -- The snapshot comes second, so what it sees has drawn no later id.
   select last_value - (not is_called)::integer into drawn from entity_change_id_seq;
   select pg_current_snapshot() into present;
   loaded := coalesce(last.loaded_to, 0);
@@ -799,12 +799,16 @@ begin
     loaded := drawn;
   end if;
   if last.n is null or last.last_id <> drawn then
-    insert into feed_tick (snapshot, last_id, awaited, loaded_to) values (present, drawn, pg_snapshot_xmax(present), loaded);
+    -- Each transaction that has drawn an id has a number by then, and this one gets a higher one.
+    insert into feed_tick (snapshot, last_id, awaited, loaded_to) values (present, drawn, pg_current_xact_id(), loaded);
     return true;
   end if;
   -- No id was drawn since, but a transaction that had drawn one may have been committed.
-  if pg_snapshot_xmin(last.snapshot) < last.awaited and exists (
+  if exists (
     select from pg_snapshot_xip(last.snapshot) as xid where xid < last.awaited and pg_visible_in_snapshot(xid, present)
+    union all
+    select from generate_series(pg_snapshot_xmax(last.snapshot)::text::bigint, last.awaited::text::bigint - 1) as later
+    where pg_visible_in_snapshot(later::text::xid8, present)
   ) then
     insert into feed_tick (snapshot, last_id, awaited, loaded_to) values (present, drawn, last.awaited, loaded);
     return true;

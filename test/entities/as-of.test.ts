@@ -129,7 +129,7 @@ describe('a tick', () => {
     await made({});
     await tick();
     await expect.poll(makesTick).toBe(false);
-    // An id is drawn before the tick, and committed after it.
+    // An id is drawn before the tick, and committed after it. The snapshot of the tick does not list its transaction, since no later one has ended.
     await service()
       .db.transaction()
       .execute(async (trx) => {
