@@ -6,47 +6,31 @@ import { endOfString } from '../parse-json.ts';
 const mayHaveExponent = /[\s:,[]-?\d+(?:\.\d+)?[eE]/;
 
 /**
- * How many more characters PostgreSQL writes for the numbers of a JSON text than it has: up to 400 for one with an exponent.
+ * How many more characters PostgreSQL writes than a JSON text with exponents has: up to 400 for each of these numbers, and a space after each comma and
+ * colon. 0 for a text without them, which it writes with twice as many at most.
  */
 export function expansionOf(text: string): number {
   if (!mayHaveExponent.test(text)) return 0;
   let expansion = 0;
-  for (const { sent, isZero, digits, decimals, exponent } of numbersWithExponent(text)) {
-    const whole = isZero ? 1 : Math.max(1, digits + exponent);
-    const scale = Math.max(0, decimals - exponent);
-    expansion += whole + (scale > 0 ? scale + 1 : 0) - sent;
+  const token = /(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?|[",:]/g;
+  for (let found = token.exec(text); found; found = token.exec(text)) {
+    const [sent, digits = '', decimals = '', exponent] = found;
+    if (sent === '"') token.lastIndex = endOfString(text, found.index);
+    else if (exponent !== undefined) expansion += writtenLength(digits, decimals, Number(exponent)) - sent.length;
+    else if (digits === '') expansion += 1;
   }
   return Math.max(0, expansion);
+}
+
+/** The characters of a number without an exponent and a sign. */
+function writtenLength(digits: string, decimals: string, exponent: number): number {
+  const isZero = !/[1-9]/.test(digits + decimals);
+  const whole = isZero ? 1 : Math.max(1, digits.length + exponent);
+  const scale = Math.max(0, decimals.length - exponent);
+  return whole + (scale > 0 ? scale + 1 : 0);
 }
 
 /** Throws 413 if PostgreSQL would write a text of more bytes. */
 export function requireStoredSize(text: string, limitBytes: number): void {
   if (Buffer.byteLength(text) + expansionOf(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-}
-
-interface Exponential {
-  /** Its length without a sign. */
-  sent: number;
-  isZero: boolean;
-  /** The numbers of digits before and after the point. */
-  digits: number;
-  decimals: number;
-  exponent: number;
-}
-
-/** The numbers with an exponent that are outside of texts. */
-function* numbersWithExponent(text: string): Generator<Exponential> {
-  const number = /(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?|"/g;
-  for (let found = number.exec(text); found; found = number.exec(text)) {
-    const [sent, digits = '', decimals = '', exponent] = found;
-    if (sent === '"') number.lastIndex = endOfString(text, found.index);
-    else if (exponent !== undefined)
-      yield {
-        sent: sent.length,
-        isZero: !/[1-9]/.test(digits + decimals),
-        digits: digits.length,
-        decimals: decimals.length,
-        exponent: Number(exponent),
-      };
-  }
 }
