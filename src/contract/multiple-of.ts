@@ -1,7 +1,7 @@
 /** The keyword `multipleOf` on decimal values: in floating point 19.99 / 0.01 is no integer. */
 
 /** The value of the shortest text of a number: `digits` × 10^`exponent`. */
-interface Decimal {
+interface ScaledInteger {
   digits: bigint;
   exponent: number;
 }
@@ -20,7 +20,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
 /** The digits of a number are less than 2^70, so 10^70 has all factors 2 and 5 that they may have. */
 const mostFactors = 70;
 
-function decimalOf(value: number): Decimal {
+function decimalOf(value: number): ScaledInteger {
   const [mantissa = '', exponent = '0'] = String(value).split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };

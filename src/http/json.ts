@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Fault, FaultCode } from '../faults.ts';
 import { isExactNumber } from './exact-number.ts';
 import { placeOf } from './pointer.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson, skipSpace } from '../parse-json.ts';
 
 export interface JsonLimits {
   /** Maximum nesting of arrays and objects. */
@@ -118,14 +118,6 @@ export function findFault(text: string, limits: Readonly<JsonLimits>): Fault | u
 /** Names through which careless code could reach, or replace, the prototype of every object (prototype pollution). */
 function isReserved(name: string): boolean {
   return name === '__proto__' || name === 'constructor' || name === 'prototype';
-}
-
-function skipSpace(text: string, at: number): number {
-  for (;;) {
-    const code = text.charCodeAt(at);
-    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at;
-    at++;
-  }
 }
 
 /** The offset after the string that opens at `at`. */

@@ -23,7 +23,7 @@ export interface PacedStarts {
   readonly abandoned: number;
 }
 
-interface Connection {
+interface PacedConnection {
   readonly socket: Socket;
   /** The number of its requests that have been started and whose answers have not been sent. */
   underWay: number;
@@ -39,7 +39,7 @@ const connectionOf = Symbol('connection');
 /** What Node.js calls with each request that it has parsed. A negative answer is an error in the bytes: nothing behind them is parsed. */
 type OnIncoming = (request: IncomingMessage, keepsAlive: boolean) => number;
 /** Node.js does not document the parser of a socket. Without one nothing ends the parsing of what has been read. */
-type PacedSocket = Socket & { [connectionOf]?: Connection; parser?: { onIncoming: OnIncoming } | null };
+type PacedSocket = Socket & { [connectionOf]?: PacedConnection; parser?: { onIncoming: OnIncoming } | null };
 
 /**
  * Paces the requests of `server`, which must have its listener for them. While a connection has more than 16 unanswered requests, the server does
@@ -55,12 +55,12 @@ export function paceStarts(server: Server): PacedStarts {
   // Otherwise a request would start in the context of the one whose answer made room for it.
   const outside = AsyncLocalStorage.snapshot();
   // An array, because the tables of a Map would become old objects, and retain the requests.
-  let line: Connection[] = [];
+  let line: PacedConnection[] = [];
   let waiting = 0;
   let abandoned = 0;
   let started = 0;
 
-  const startNext = (connection: Connection) => {
+  const startNext = (connection: PacedConnection) => {
     // Hooks that follow the connection would learn nothing of its end, which is over.
     if (!connection.socket.writable) return abandonAll(connection);
     const response = connection.waiting.shift();
@@ -75,20 +75,20 @@ export function paceStarts(server: Server): PacedStarts {
     });
     outside(serve, response.req, response);
   };
-  const abandonAll = ({ waiting: left }: Connection) => {
+  const abandonAll = ({ waiting: left }: PacedConnection) => {
     waiting -= left.length;
     abandoned += left.length;
     left.length = 0;
   };
-  const mayStart = ({ waiting: { length }, underWay }: Connection) => length > 0 && underWay < unansweredPerConnection;
+  const mayStart = ({ waiting: { length }, underWay }: PacedConnection) => length > 0 && underWay < unansweredPerConnection;
   /** Starts what may start now, and puts the connection into the line if more may start in a later turn. */
-  const advance = (connection: Connection) => {
+  const advance = (connection: PacedConnection) => {
     while (mayStart(connection) && !connection.isInLine)
       if (line.length === 0 && started < startsPerTurn) startNext(connection);
       else joinLine(connection);
     readOrStop(connection);
   };
-  const joinLine = (connection: Connection) => {
+  const joinLine = (connection: PacedConnection) => {
     connection.isInLine = true;
     line.push(connection);
   };
@@ -124,12 +124,12 @@ export function paceStarts(server: Server): PacedStarts {
   };
 }
 
-function isFull({ underWay, waiting }: Connection): boolean {
+function isFull({ underWay, waiting }: PacedConnection): boolean {
   return underWay + waiting.length > unansweredPerConnection;
 }
 
-function newConnection(socket: Socket, onClose: (connection: Connection) => void): Connection {
-  const connection: Connection = { socket, underWay: 0, waiting: [], isInLine: false, isStopped: false };
+function newConnection(socket: Socket, onClose: (connection: PacedConnection) => void): PacedConnection {
+  const connection: PacedConnection = { socket, underWay: 0, waiting: [], isInLine: false, isStopped: false };
   socket.once('close', () => onClose(connection));
   // A request that reads its body resumes the connection, and Node.js does when an answer has been sent.
   socket.on('resume', () => {
@@ -147,7 +147,7 @@ function stopParsingDestroyed(socket: PacedSocket): void {
 }
 
 /** Stops reading from a connection with too many requests, and goes on when there is room. The body of its last request may not have arrived by then. */
-function readOrStop(connection: Connection): void {
+function readOrStop(connection: PacedConnection): void {
   const { socket, isStopped } = connection;
   connection.isStopped = isFull(connection);
   if (connection.isStopped === isStopped) return;
