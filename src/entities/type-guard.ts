@@ -37,8 +37,8 @@ export async function typeHasRevision(store: Statements, name: string, revision:
 const rounds = 20;
 
 /**
- * Runs `write` with the type of entities called `name`, and again with the new type as long as it returns undefined because the type has changed, or the entity
- * meanwhile. Throws 503 `busy` after 20 times.
+ * Runs `write` with the type of entities called `name`. It returns undefined if the type, or the entity, has changed meanwhile, and is then run again
+ * with the new type. Throws 503 `busy` after 20 times.
  */
 export async function whileTypeIsCurrent<T>(
   types: EntityTypes,

@@ -1,6 +1,6 @@
 /**
- * Starts at most 32 requests in each turn of the event loop, in the order of their arrival, and has at most 16 of a connection under way (rule
- * 80). Node.js emits all requests that have arrived in one turn. A thousand clients would thus start a thousand requests, whose objects survive
+ * Starts at most 32 requests in each turn of the event loop, in the order of their arrival. At most 16 of a connection are under way (rule 80).
+ * Node.js emits all requests that have arrived in one turn. A thousand clients would thus start a thousand requests, whose objects survive
  * young collections until the database has answered. So would one client that does not wait for answers. A request that waits here has few
  * objects yet.
  */

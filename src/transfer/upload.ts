@@ -9,8 +9,11 @@ const stallMs = 60_000;
 const stallBytes = { usual: 16_384, wanted: 1_048_576 };
 
 /**
- * The bytes of the body. Throws 413 after `limitBytes`, 408 when the server has waited a minute for 16 KiB, or for 1 MiB while `isPlaceWanted`, 400 when the client has left, and the reason of `stopping` when that is
- * aborted. What is left of the body is not read then.
+ * The bytes of the body. What is left of it after an error is not read. Throws
+ * - 400: the client has left.
+ * - 408: the server has waited a minute for 16 KiB, or for 1 MiB while `isPlaceWanted`.
+ * - 413: the body has more than `limitBytes`.
+ * - the reason of `stopping` when that is aborted.
  */
 export async function* readUpload(
   body: IncomingMessage,

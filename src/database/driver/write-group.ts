@@ -21,7 +21,7 @@ const maximumUnderWay = 3;
 const retryAgeLimitMs = 12_000;
 /** The longest wait for each lock of a row: of a group, and of a row of a failed group, behind which others wait one after the other. */
 const lockTimeouts = { group: '50ms', retry: '5ms' };
-/** A statement that has failed for want of a lock after longer than this has waited for a lock of a table, which all rows need. */
+/** A statement that fails for want of a lock after longer than this has waited for that of a table, which all rows need. */
 const rowLockLimitMs = 1_000;
 
 /** A row of the result: what was done for the `n`th row that went in, counted from 1. */
