@@ -56,19 +56,35 @@ function run(command: string, args: string[], cwd = project): void {
 
 const readJson = (path: string) => JSON.parse(readFileSync(join(project, path), 'utf8')) as Record<string, unknown>;
 
-/** The manifest of the package: without what only the repository needs. */
+/**
+ * The manifest of the package: without what only the repository needs. Its dependencies are also those of its dependencies, each in the version of the lock
+ * file: npm reads no lock file of a package that it installs (decision 123).
+ */
 function manifest(): object {
-  const { name, version, description, license, type, engines, dependencies, optionalDependencies } = readJson('package.json');
+  const { name, version, description, license, type, engines } = readJson('package.json');
   const command = { bin: { 'entity-service': 'bin/entity-service.cjs' } };
+  const [optionalDependencies, dependencies] = [true, false].map(lockedPackages);
   return { name, version, description, license, type, ...command, engines, dependencies, optionalDependencies };
 }
 
 interface Locked {
+  version: string;
   dev?: boolean;
   link?: boolean;
+  optional?: boolean;
 }
 
-/** The lock file without the packages of development, so that an installation has the versions that were tested. */
+/** The versions of the packages of the service, those that are optional or the others. A second version of a package is left out. */
+function lockedPackages(isOptional: boolean): Record<string, string> {
+  const { packages } = readJson('package-lock.json') as { packages: Record<string, Locked> };
+  const versions = Object.entries(packages).flatMap(([path, { version, dev, link, optional = false }]) => {
+    const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
+    return name === undefined || dev || link || optional !== isOptional ? [] : [[name, version] as const];
+  });
+  return Object.fromEntries(versions);
+}
+
+/** The lock file without the packages of development, for `npm ci` in the container. */
 function shrinkwrap(): object {
   const { packages, ...lock } = readJson('package-lock.json') as { packages: Record<string, Locked> };
   const kept = Object.entries(packages).filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link);
