@@ -69,6 +69,11 @@ test('1 within a minute after the issuer introspects again, asked about a made-u
   passMinute();
   await expect.poll(() => opaque.introspections).toBe(asked + 1);
   expect(await isUp(opaque)).toBe(0);
+  // The page of a proxy that does not reach the issuer.
+  opaque.answers.set('/token/introspection', () => new Response('<h1>default backend</h1>', { status: 404 }));
+  passMinute();
+  await expect.poll(() => opaque.introspections).toBe(asked + 2);
+  expect(await isUp(opaque)).toBe(0);
   opaque.answers.clear();
   passMinute();
   await expect.poll(() => isUp(opaque)).toBe(1);

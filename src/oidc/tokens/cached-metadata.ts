@@ -56,9 +56,14 @@ export class CachedMetadata<T> {
     return this.#kept.value;
   }
 
+  /** Whether the last fetch failed. */
+  get isFailing(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** Fetches again if the last fetch failed and was 30 seconds ago. Never throws: `onAnswer` or `onError` receives the outcome. */
   async retryFailed(): Promise<void> {
-    if (this.#failure !== undefined) await this.#refresh();
+    if (this.isFailing) await this.#refresh();
   }
 
   /** The cached value, unless it is too old for use without a new fetch. */

@@ -45,8 +45,8 @@ export class Introspection {
   /** The number of those that run, by the group of addresses that they came from. */
   readonly #runningFor = new Map<string, number>();
   #failedAt = Number.NEGATIVE_INFINITY;
-  /** Whether the last introspection has failed. */
-  #isFailing = false;
+  /** Whether the issuer did not answer the last introspection. */
+  #isUnanswered = false;
 
   /** `isOurs` returns whether a text is a secret of this service, presented as a token by mistake: it must not be sent to the issuer. */
   constructor(issuer: Issuer, options: CachedMetadataOptions, isOurs: (text: string) => Promise<boolean>) {
@@ -70,10 +70,15 @@ export class Introspection {
     throw issuerUnavailable(Math.max(1, Math.ceil((kept.until - this.#options.now()) / 1_000)), kept.refusal);
   }
 
+  /** Whether the issuer did not answer last, when it was asked for its metadata or about a token. */
+  get isFailing(): boolean {
+    return this.#client.isFailing || this.#isUnanswered;
+  }
+
   /** Requests again what failed last: the metadata, or an introspection, with a made-up token. Never throws. */
   async retryFailed(): Promise<void> {
     await this.#client.retryFailed();
-    if (!this.#isFailing) return;
+    if (!this.#isUnanswered || this.#pauseMs() > 0) return;
     // `onError` has received the failure.
     await this.#client.current().then(
       (client) => this.#answer(client, randomUUID()).catch(() => undefined),
@@ -87,7 +92,7 @@ export class Introspection {
     if (kept && kept.until > this.#options.now()) return kept;
     const running = this.#running.get(hash);
     if (running) return await running;
-    const pause = this.#failedAt + failurePauseMs - this.#options.now();
+    const pause = this.#pauseMs();
     if (pause > 0) throw issuerUnavailable(Math.ceil(pause / 1_000), undefined);
     // Any client can cause an introspection, so their number is bounded.
     const ofGroup = this.#runningFor.get(group) ?? 0;
@@ -100,6 +105,11 @@ export class Introspection {
     });
     this.#running.set(hash, asked);
     return await asked;
+  }
+
+  /** How long no token is introspected, in milliseconds. */
+  #pauseMs(): number {
+    return Math.max(0, this.#failedAt + failurePauseMs - this.#options.now());
   }
 
   #end(group: string): void {
@@ -122,17 +132,15 @@ export class Introspection {
   async #answer(client: Configuration, token: string): Promise<IntrospectionAnswer> {
     try {
       const claims = await tokenIntrospection(client, token, { token_type_hint: 'access_token' });
-      this.#isFailing = false;
+      this.#isUnanswered = false;
       this.#options.onAnswer?.();
       return { claims };
     } catch (error) {
       const refusal = this.#refusalOf(error);
-      if (refusal) {
-        this.#isFailing = false;
-        this.#options.onAnswer?.();
-        return refusal;
-      }
-      this.#isFailing = true;
+      // An error of OAuth 2.0 is the issuer's. Another page with such a status may be that of a proxy in front of it, which cannot reach it.
+      if (refusal && error instanceof ResponseBodyError) this.#isUnanswered = false;
+      if (refusal) return refusal;
+      this.#isUnanswered = true;
       this.#failedAt = this.#options.now();
       const failure = new Error(`${this.#issuer.issuer} does not answer introspection: ${innermostMessage(error)}`, {
         cause: error,

@@ -35,7 +35,7 @@ export class IssuerRegistry {
   readonly clock: TokenClock;
   readonly #byIssuer = new Map<string, TrustedIssuer>();
   readonly #byId = new Map<string, TrustedIssuer>();
-  readonly #answering = new Map<string, boolean>();
+  readonly #contacted = new Set<string>();
 
   /**
    * `onError` is called when a request to an issuer fails. `isOurs` returns whether a text must not be sent to any issuer, as in {@link
@@ -51,9 +51,9 @@ export class IssuerRegistry {
     for (const issuer of issuers) {
       const options: CachedMetadataOptions = {
         now: clock.steady,
-        onAnswer: () => this.#answering.set(issuer.id, true),
+        onAnswer: () => this.#contacted.add(issuer.id),
         onError: (error) => {
-          this.#answering.set(issuer.id, false);
+          this.#contacted.add(issuer.id);
           onError(error, issuer.id);
         },
       };
@@ -70,15 +70,15 @@ export class IssuerRegistry {
     return this.#byId.size;
   }
 
-  /** Whether each issuer answered the last request, by id. Omits issuers that have not been contacted yet. */
+  /** Whether each issuer answered the last request of each kind, by id. Omits issuers that have not been contacted yet. */
   get answering(): ReadonlyMap<string, boolean> {
-    return this.#answering;
+    const contacted = this.all.filter(({ id }) => this.#contacted.has(id));
+    return new Map(contacted.map((issuer) => [issuer.id, requestsTo(issuer).every(({ isFailing }) => !isFailing)]));
   }
 
   /** Requests again what issuers did not answer last, so that `answering` does not wait for a token. Never throws. */
   async retryFailed(): Promise<void> {
-    const requests = this.all.flatMap(({ keys, provider, introspection }) => [keys, provider, ...(introspection ? [introspection] : [])]);
-    await Promise.all(requests.map((request) => request.retryFailed()));
+    await Promise.all(this.all.flatMap(requestsTo).map((request) => request.retryFailed()));
   }
 
   /** In the order of the file. */
@@ -114,6 +114,11 @@ export class IssuerRegistry {
   findNamed(name: string): TrustedIssuer | undefined {
     return this.#byId.get(name) ?? this.#byIssuer.get(name);
   }
+}
+
+/** What the service asks the issuer for. */
+function requestsTo({ keys, provider, introspection }: TrustedIssuer): Pick<IssuerKeys, 'isFailing' | 'retryFailed'>[] {
+  return [keys, provider, ...(introspection ? [introspection] : [])];
 }
 
 function isProvider(issuer: TrustedIssuer): issuer is Provider {

@@ -30,6 +30,11 @@ export class IssuerKeys {
     this.#keys = new CachedMetadata(load, `${issuer.issuer} does not give its keys`, options);
   }
 
+  /** Whether the last fetch failed. */
+  get isFailing(): boolean {
+    return this.#keys.isFailing;
+  }
+
   /** Fetches the keys again if the last fetch failed. Never throws. */
   retryFailed(): Promise<void> {
     return this.#keys.retryFailed();
