@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { columnType, inputType, storedValue } from '../../src/companion/columns.ts';
 import type { Companion, CompanionColumn } from '../../src/companion/layout.ts';
-import { companionValues } from '../../src/companion/values.ts';
+import { companionValues, foldText, wordsOf } from '../../src/companion/values.ts';
 import type { Problem } from '../../src/errors.ts';
 import type { ScalarType } from '../../src/filter/fields.ts';
 import { useService } from '../support/service.ts';
@@ -58,6 +58,13 @@ test('a folded text is compared in NFKC and in lower case', () => {
   for (const text of ['Zoë', 'J\u030Ca', 'Ι\u0308\u0301', 'が', '각'])
     for (const other of [text.normalize('NFD'), text.normalize('NFC').toLowerCase(), text.toLowerCase().normalize('NFC')])
       expect(fold(other)).toBe(fold(text));
+});
+
+test('a text of marks costs time in proportion to its length (rule 70)', () => {
+  // In quadratic time this would take minutes.
+  const text = `a${'\u0345'.repeat(300_000)}${'\u0334'.repeat(300_000)}b`;
+  expect(foldText(text)).toHaveLength(32);
+  expect(wordsOf(text, text.length)).toHaveLength(32);
 });
 
 test('a text that is longer than its index has room for is refused, by characters', () => {
