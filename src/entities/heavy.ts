@@ -22,18 +22,18 @@ const maximumStoredBytes = 8_192;
 const readLimits = { size: 65_536, storedBytes: 32_768 };
 const writeLimits = { size: maximumSize, storedBytes: maximumStoredBytes };
 
-/** A request has 15 seconds: 6 for its user's turn, 3 for that of the process and 5 for a statement. */
+/** A request has 15 seconds: up to 6 for its user's turn, 3 for that of the process and 5 for a statement. */
 const heavyOfUser = { running: 1, waiting: 256, waitMs: 6_000 };
 const heavyOfProcess = { running: 2, waiting: 4_096, waitMs: 3_000 };
 /** A read waits for no row. One user may be an application that reads for many people. */
 const readsOfUser = { running: 4, waiting: 1_024, waitMs: 6_000 };
 const readsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
 /** A list may take seconds, so one user does not have all places of the process. */
-const listsOfUser = { running: 3, waiting: 1_024, waitMs: 6_000 };
+const listsOfUser = { running: 3, waiting: 1_024, waitMs: 4_000 };
 const listsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
-/** An aggregation may take five seconds. It takes a place of lists too, of which one stays for lists. It waits for three turns. */
-const aggregationsOfUser = { running: 2, waiting: 1_024, waitMs: 4_000 };
-const aggregationsOfProcess = { running: 3, waiting: 4_096, waitMs: 2_000 };
+/** An aggregation may take five seconds. It waits for its user's turn among lists, for two turns among aggregations, and for that of the process among lists. */
+const aggregationsOfUser = { running: 2, waiting: 1_024, waitMs: 2_000 };
+const aggregationsOfProcess = { running: 3, waiting: 4_096, waitMs: 1_000 };
 /**
  * After a patch that took longer, the next heavy write of its user waits for twice as long, 200 ms at most. So the patches of a user take a third of one core of
  * PostgreSQL, and the p95 of small writes of others beside them falls by half (docs/performance.md).
@@ -121,9 +121,11 @@ export class EntityQueues {
     return this.#lists.run(permit, caller, job);
   }
 
-  /** Runs `job`, the statement of an aggregation, when it is its turn among aggregations and then among lists. Throws likewise. */
+  /** Runs `job`, the statement of an aggregation, when it is its turn among aggregations and among lists. Throws likewise. */
   runAggregation<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
-    return this.#aggregations.run(permit, caller, () => this.#lists.runInProcess(permit, caller, job));
+    return this.#lists.runForUser(permit, () =>
+      this.#aggregations.run(permit, caller, () => this.#lists.runInProcess(permit, caller, job)),
+    );
   }
 
   /** Runs `job`, which waits for a lock that another request has, when it is its turn among those of its user. Throws 503 `busy`. */
@@ -164,7 +166,12 @@ class UserQueues {
    * client has left; `job` has not been run then.
    */
   run<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
-    return this.#ofUser.run(permit.userName, () => this.runInProcess(permit, caller, job));
+    return this.runForUser(permit, () => this.runInProcess(permit, caller, job));
+  }
+
+  /** Runs `job` when it is its user's turn, without the queue of the process. Throws 503 `busy`. */
+  runForUser<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
+    return this.#ofUser.run(userName, job);
   }
 
   /** The same, and keeps the user's place for a while when the answer is there. */

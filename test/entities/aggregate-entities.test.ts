@@ -358,15 +358,29 @@ test('200 — a list of another user, while aggregations of two users have their
   const { entityQueues: queues } = service().context;
   const caller = { hasLeft: false } as Caller;
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  const long = ['eve', 'eve', 'eve', 'dan', 'dan'].map((userName) =>
-    queues.runAggregation({ userName } as Permit<'read'>, caller, () => over),
-  );
+  const long = ['eve', 'eve', 'dan'].map((userName) => queues.runAggregation({ userName } as Permit<'read'>, caller, () => over));
   await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.running).toBe(3);
   expect(queues.figures.find(({ name }) => name === 'lists')?.running).toBe(3);
   const waiting = aggregate({ measures: { n: { $count: true } } });
-  await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.waiting).toBe(3);
+  await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.waiting).toBe(1);
   expect((await service().call('GET', '/rest/entity/order?limit=1', bob)).status).toBe(200);
   end();
   expect((await waiting).status).toBe(200);
+  await Promise.all(long);
+});
+
+test('200 — a list of another user, while one user has as many lists and aggregations as it may (rule 70)', async () => {
+  const { entityQueues: queues } = service().context;
+  const caller = { hasLeft: false } as Caller;
+  const permit = { userName: 'eve' } as Permit<'read'>;
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const long = [
+    ...[1, 2].map(() => queues.runList(permit, caller, () => over)),
+    ...[1, 2].map(() => queues.runAggregation(permit, caller, () => over)),
+  ];
+  const lists = () => queues.figures.find(({ name }) => name === 'lists');
+  await expect.poll(() => [lists()?.running, lists()?.waiting]).toEqual([3, 1]);
+  expect((await service().call('GET', '/rest/entity/order?limit=1', bob)).status).toBe(200);
+  end();
   await Promise.all(long);
 });
