@@ -2189,8 +2189,8 @@ export interface components {
          */
         Include: string;
         /**
-         * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
-         *     `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
+         * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
+         *     for a caller who may read the entities of all users. `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
          */
         Count: "none" | "capped" | "estimated" | "exact";
         /**
@@ -3003,8 +3003,8 @@ export interface operations {
                  */
                 include?: components["parameters"]["Include"];
                 /**
-                 * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
-                 *     `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
+                 * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
+                 *     for a caller who may read the entities of all users. `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
                  */
                 count?: components["parameters"]["Count"];
                 /** @description `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`. */

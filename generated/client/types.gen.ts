@@ -1279,8 +1279,8 @@ export type Search = string;
 export type Include = string;
 
 /**
- * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
- * `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
+ * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
+ * for a caller who may read the entities of all users. `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
  *
  */
 export type Count = 'none' | 'capped' | 'estimated' | 'exact';
@@ -2859,8 +2859,8 @@ export type ListEntitiesData = {
          */
         include?: string;
         /**
-         * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
-         * `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
+         * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
+         * for a caller who may read the entities of all users. `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
          *
          */
         count?: 'none' | 'capped' | 'estimated' | 'exact';

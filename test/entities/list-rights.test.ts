@@ -1,4 +1,5 @@
 /** Rights count on every page and count of a list, through the condition of the permit. */
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action } from '../../src/database/tables.ts';
 import { keysIn, list, pagesOf, queryBy, seedMany } from '../support/lists.ts';
@@ -34,6 +35,16 @@ describe('a grant for own rows', () => {
     const last = (await pagesOf(service(), bob, 'note', { limit: 2 })).at(-1);
     const before = (await list(service(), bob, 'note', { limit: 2, cursor: last?.prev ?? '' })).body;
     expect(keysIn([before])).toEqual(own.slice(2, 4));
+  });
+
+  test('estimates no count, since statistics are of the rows of all (rule 64)', async () => {
+    const { id } = await service().createUser('cara', { crowd: { actions: ['read'], condition: 'own' } });
+    await sql`
+      insert into entity (name, fields, created_by, updated_by)
+      select 'crowd', '{}', case n % 2 when 0 then 'ada' else 'cara' end, 'ada' from generate_series(1, 20_010) as n`.execute(service().db);
+    const estimated = async (cookie: string) => (await list(service(), { cookie }, 'crowd', { count: 'estimated', limit: 1 })).body.count;
+    expect((await estimated(ada.cookie))?.kind).toBe('estimated');
+    expect(await estimated(await service().openSession(id))).toEqual({ value: 10_000, kind: 'capped' });
   });
 
   test('gives no answer about the rows of others, whatever the filter asks (rule 64)', async () => {

@@ -210,7 +210,8 @@ class List {
     );
     const value = Number(row?.count);
     if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
-    if (kind === 'capped') return { value: maximumCounted, kind };
+    // An estimate is made of all rows with a value, also those of others (rule 64).
+    if (kind === 'capped' || this.#isOfOwnRows) return { value: maximumCounted, kind: 'capped' };
     const [plan] = await this.#within('count', () => run(estimateQuery(this.#selected), 'any'));
     return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
   }
