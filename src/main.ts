@@ -78,11 +78,21 @@ Entity Service ${readContract().document.info.version} is ready.
 async function start(): Promise<void> {
   // A worker has the settings of its primary, also when `.env` has changed since.
   config = readConfig(cluster.isWorker ? process.env : readEnvironment());
+  if (config.production) ignoreNodeSignals(config);
   // Every process reads the issuers itself. An invalid file ends the first process before it has opened anything.
   await readIssuers(config.issuersFile, process.env);
   await lowerThreadPoolPriority();
   const inherited = inheritedDatabase();
   await (inherited ? runWorker(config, inherited) : run(config));
+}
+
+/**
+ * Without these listeners Node.js opens its debugger at SIGUSR1, to which every user of the machine can connect, and ends at SIGUSR2 without the steps of
+ * a stop. In development both stay as they are.
+ */
+function ignoreNodeSignals(of: Config): void {
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const)
+    process.on(signal, () => openLog(of).warn({ event: 'signal.ignored', signal, process: process.pid }));
 }
 
 /** Why the process stops: the signal that it received, or what has failed. */
@@ -144,13 +154,6 @@ for (const signal of ['SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (!cluster.isWorker) void stop(signal);
   });
-}
-// Without these listeners Node.js opens its debugger at SIGUSR1, to which every user of the machine can connect, and ends at SIGUSR2 without
-// the steps of a stop. In development both stay as they are.
-if (process.env['NODE_ENV'] === 'production') {
-  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) {
-    process.on(signal, () => openLog(config).warn({ event: 'signal.ignored', signal, process: process.pid }));
-  }
 }
 // Also a rejected promise that no code handles.
 process.on('uncaughtException', (error) => {

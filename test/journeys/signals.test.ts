@@ -1,14 +1,20 @@
 /** Signals that Node.js would act on: in production they change nothing. */
 import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDatabaseUntilDone } from '../support/database.ts';
+import { projectDirectory } from '../support/document-runner.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { production } from '../support/first-password.ts';
 import { expectStopped, loginEnvironment, npmStart, primaryOf, project, workersOf } from '../support/start.ts';
 
-test('in production neither SIGUSR1 nor SIGUSR2 opens a debugger or ends a process; each is logged, and SIGTERM stops all', async () => {
+test('in production, also by .env, neither SIGUSR1 nor SIGUSR2 opens a debugger or ends a process; each is logged, and SIGTERM stops all', async () => {
   const DATABASE_URL = await createDatabaseUntilDone();
-  const service = await npmStart({ ...production, DATABASE_URL, DATA_DIR: await newDataDir(), WORKERS: '2' });
+  const cwd = await projectDirectory();
+  await writeFile(join(cwd, '.env'), 'NODE_ENV=production\n');
+  const { NODE_ENV: _, ...settings } = production;
+  const service = await npmStart({ ...settings, DATABASE_URL, DATA_DIR: await newDataDir(), WORKERS: '2' }, { cwd });
   await service.ready;
   const pids = [await primaryOf(service), ...(await workersOf(service))];
   expect(pids).toHaveLength(3);
