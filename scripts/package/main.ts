@@ -2,9 +2,9 @@
  * Makes the package `entity-service` in `dist` (`--out` names another directory) and packs it: the compiled service, what it reads, and the
  * command. Node.js runs no TypeScript below `node_modules`, so the package has JavaScript.
  */
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const project = join(import.meta.dirname, '../..');
@@ -31,9 +31,10 @@ const copied = [
   ...globSync('src/**/*.{sql,css,txt}', { cwd: project }),
 ];
 
+/** The files of the repository in the folder: others may have secrets, as `deploy/.env` of Docker Compose has. */
 function filesIn(folder: string): string[] {
-  const entries = readdirSync(join(project, folder), { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => relative(project, join(parentPath, name)));
+  const files = execFileSync('git', ['ls-files', '-z', folder], { cwd: project, encoding: 'utf8' });
+  return files.split('\0').filter(Boolean).map(normalize);
 }
 
 function parse(): { out: string } | undefined {

@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import packageJson from '../../package.json' with { type: 'json' };
 import { newDataDir, serverPid } from '../support/embedded.ts';
 import { credentialsIn, expectStopped, loginEnvironment, npmStart, signIn } from '../support/start.ts';
 
