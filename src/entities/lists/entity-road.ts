@@ -1,10 +1,18 @@
 /** A list without an index of fields: by key, looking at a number of rows, or sorted if there are few. */
 import { sql } from 'kysely';
-import { isKey } from '../../filter/fields.ts';
 import { searchedSource } from '../../companion/source.ts';
 import { entitySource } from '../../filter/source.ts';
-import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
-import { candidatesQuery, hasKeyList, selectRows, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
+import { conjuncts } from '../../filter/syntax.ts';
+import {
+  candidatesQuery,
+  hasKeyList,
+  selectRows,
+  selectedRows,
+  splitKeys,
+  walkedRows,
+  walkEndQuery,
+  type Selection,
+} from './list-statements.ts';
 import { trashedEntities } from '../removal/trash.ts';
 import { areFew, budgetOf, listLimits, orderFor, type Road, type RoadQuery } from './road.ts';
 
@@ -12,12 +20,11 @@ import { areFew, budgetOf, listLimits, orderFor, type Road, type RoadQuery } fro
 export function entityRoad(wanted: RoadQuery): Road {
   const { permit, filter, companion, isTrash = false } = wanted;
   const source = companion ? searchedSource(companion) : entitySource;
-  const { keys = [], rest = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'rest'));
-  const selection: Selection = { permit, source, table: isTrash ? trashedEntities : sql`entity`, keys: all(keys), rest: all(rest) };
+  const selection: Selection = { permit, source, table: isTrash ? trashedEntities : sql`entity`, ...splitKeys(filter) };
   const order = orderFor(wanted, source);
   const isByKey = order.columns.length === 0;
   const scans = hasKeyList(selection.keys) || !isByKey ? 'by-any-index' : 'by-index';
-  const looksAtMore = rest.length > 0 || permit.owner !== null;
+  const looksAtMore = conjuncts(selection.rest).length > 0 || permit.owner !== null;
   return {
     order,
     isCheap: isByKey && !looksAtMore,
@@ -31,9 +38,4 @@ export function entityRoad(wanted: RoadQuery): Road {
       return { ...selectedRows(selection, after), end: undefined, scans };
     },
   };
-}
-
-/** Whether the primary key finds the rows that the test allows. */
-function isServed(test: Filter): boolean {
-  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
 }

@@ -6,10 +6,11 @@ import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
 import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
+import { isKey } from '../../filter/fields.ts';
 import { isAfter, keyIsAfter, type Order, type RowPosition } from '../../filter/order.ts';
 import { entitySource, type Source } from '../../filter/source.ts';
 import { pinnedValue } from '../../companion/source.ts';
-import { conjuncts, type Filter } from '../../filter/syntax.ts';
+import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import type { Include } from './include.ts';
 import { referencesOf } from './include-statements.ts';
@@ -94,6 +95,17 @@ export interface Selection {
 /** SQL: whether the permit covers the row of `entity`. `name` is how the condition writes the name of the permit. */
 const covered = (permit: PermitValues, name: RawBuilder<unknown> = sql`${permit.name}`) =>
   rowsCovered((value) => (value === 'name' ? name : sql`${permit[value]}`));
+
+/** The filter in two parts. `keys` are those of its conditions that the primary key serves; they say nothing of the values of entities. */
+export function splitKeys(filter: Filter): Pick<Selection, 'keys' | 'rest'> {
+  const { keys = [], rest = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'rest'));
+  return { keys: all(keys), rest: all(rest) };
+}
+
+/** Whether the primary key finds the rows that the test allows. */
+function isServed(test: Filter): boolean {
+  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
+}
 
 /** Whether the tests list keys. Then PostgreSQL looks each key up or reads the whole name; which is cheaper depends on their number. */
 export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');
