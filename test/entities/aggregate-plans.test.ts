@@ -114,4 +114,22 @@ describe.for(statements)('%s of own entities', ([, statementOf]) => {
       expect(indexed).toBeLessThanOrEqual(2 * numbers[owner]);
     }
   });
+
+  test('reads only the entities whose keys the filter names, whatever values these have (rule 64)', async () => {
+    for (const name of ['plain', 'indexed'] as const) {
+      // Of ada a common one, of carl a rare one, and of bob one that is neither.
+      const { rows } = await sql<{ key: string }>`
+        select min(key) as key from entity
+        where name = ${name} and (created_by <> 'bob' or fields ->> 'other' = 'own') group by created_by`.execute(service().db);
+      expect(rows).toHaveLength(3);
+      const named: Filter = { kind: 'in', field: ['$key'], type: 'int64', values: rows.map(({ key }) => key) };
+      const read = async (filter: Filter) => await rowsReadBy(statementOf(name, 'bob', all([named, filter])));
+      for (const [, filterBy] of filters) {
+        const common = await read(filterBy('common'));
+        expect(common).toBe(await read(filterBy('rare')));
+        // At most four looks for each key: at the two tables, at an index, and at the fields.
+        expect(common).toBeLessThanOrEqual(4 * rows.length);
+      }
+    }
+  });
 });

@@ -17,7 +17,16 @@ import type { ColumnOrder, Range, Walk } from '../../companion/roads.ts';
 import { all, conjuncts, everyEntity, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import { entitySource } from '../../filter/source.ts';
 import type { PermitValues } from '../../rights/row-predicate.ts';
-import { coveredBeside, entityOf, selectRows, selectedBeside, type SelectedRows, type PageRows, type WalkEnd } from './list-statements.ts';
+import {
+  coveredBeside,
+  entityOf,
+  selectRows,
+  selectedBeside,
+  splitKeys,
+  type SelectedRows,
+  type PageRows,
+  type WalkEnd,
+} from './list-statements.ts';
 
 /** The conditions of a filter that columns alone decide, and the others. */
 export interface SplitFilter {
@@ -118,9 +127,10 @@ export function rangesQuery(companion: Companion, ranges: readonly Range[], limi
 /** The entities that fulfil the filter. Where columns decide, those of all users, and those of an owner with an index, need no look at the table of entities. */
 export function selectedByColumns(companion: Companion, permit: PermitValues, filter: Filter): SelectedRows {
   const source = { ...companionSource(companion), matches: (words: string) => matchesRow(companion, words) };
-  const { ofColumns, ofFields } = split(filter, (test) => test.kind === 'search' || isOfColumn(companion, test));
+  const { keys, rest } = permit.owner === null ? { keys: everyEntity, rest: filter } : splitKeys(filter);
+  const { ofColumns, ofFields } = split(rest, (test) => test.kind === 'search' || isOfColumn(companion, test));
   const columns = filterCondition(ofColumns, source);
-  const rows = permit.owner === null ? sql`${inSchema(companion.table)} as x` : rowsOfOwner(companion, permit, permit.owner);
+  const rows = permit.owner === null ? sql`${inSchema(companion.table)} as x` : rowsOfOwner(companion, permit, permit.owner, keys);
   if (isEverything(ofFields)) return { from: rows, where: columns };
   const conditions = sql`${columns} and ${filterCondition(ofFields, source)}`;
   if (permit.owner === null) return selectedBeside(permit, rows, conditions);
@@ -128,13 +138,14 @@ export function selectedByColumns(companion: Companion, permit: PermitValues, fi
 }
 
 /**
- * SQL: the rows `x` of entities of `owner`, by an index that begins with the creator, or of all entities of the name that the permit covers. Behind the fence
- * PostgreSQL reads them before it tests a value, so its work does not depend on the values of rows of others (rule 64).
+ * SQL: the rows `x` of entities of `owner` that fulfil the tests of `keys`, by an index that begins with the creator, or of all entities of the name that the
+ * permit covers. Behind the fence PostgreSQL reads them before it tests a value, so its work does not depend on the values of rows of others (rule 64).
  */
-function rowsOfOwner(companion: Companion, permit: PermitValues, owner: string): RawBuilder<unknown> {
+function rowsOfOwner(companion: Companion, permit: PermitValues, owner: string, keys: Filter): RawBuilder<unknown> {
   const table = sql`${inSchema(companion.table)} as x`;
   const isOwn = isOwnRow(companion, owner);
-  return isOwn ? sql`(select x.* from ${table} where ${isOwn} offset 0) as x` : coveredBeside(permit, table);
+  const areWanted = filterCondition(keys, companionSource(companion));
+  return isOwn ? sql`(select x.* from ${table} where ${isOwn} and ${areWanted} offset 0) as x` : coveredBeside(permit, table, areWanted);
 }
 
 /** The entities of an aggregation. Without columns of the companion table it needs none. */
@@ -147,5 +158,5 @@ export function aggregatedRows(
   const hasIndex = permit.owner !== null && companion !== undefined && ownPart(companion) !== undefined;
   const isTested = (test: Test) => companion !== undefined && (test.kind === 'search' || isOfColumn(companion, test));
   if (companion && (needsColumns || hasIndex || testsOf(filter).some(isTested))) return selectedByColumns(companion, permit, filter);
-  return selectRows({ permit, source: entitySource, table: sql`entity`, keys: everyEntity, rest: filter });
+  return selectRows({ permit, source: entitySource, table: sql`entity`, ...splitKeys(filter) });
 }

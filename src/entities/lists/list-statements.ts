@@ -193,9 +193,12 @@ export function selectRows(selection: Selection): SelectedRows {
   return { from: rows, where: filterCondition(rest, source) };
 }
 
-/** SQL: the rows of `table`, which has the name `x`, of the entities that the permit covers. They are read before the statement around tests a value, too. */
-export function coveredBeside(permit: PermitValues, table: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select x.* from entity join ${table} on x.key = entity.key where ${covered(permit)} offset 0) as x`;
+/**
+ * SQL: the rows of `table`, which has the name `x`, of the entities that the permit covers, and that fulfil `where`. They are read before the statement around
+ * tests a value, too.
+ */
+export function coveredBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select x.* from entity join ${table} on x.key = entity.key where ${covered(permit)} and ${where} offset 0) as x`;
 }
 
 /** The entities of all users with a row in `table`, which has the name `x`, that fulfil `where`. */
