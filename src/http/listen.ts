@@ -37,20 +37,24 @@ export async function listenOn(app: FastifyInstance, host: string, port: number,
   return url;
 }
 
-/** Listens on another address too, with the port of `app`, which must listen. Without that address it does nothing: a machine may lack ::1. */
+/** Listens on another address too, with the port of `app`, which must listen. A machine may lack ::1: then it does nothing. Logs any other failure. */
 export async function listenAlso(app: FastifyInstance, address: string, lineOf: (address: string) => string): Promise<void> {
   const { port } = app.server.address() as AddressInfo;
   // The options of Node.js's HTTP server.
   const further = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => void app.server.emit('connection', socket));
   further.listen({ host: address, port });
-  const isOpen = await once(further, 'listening').then(
-    () => true,
-    () => false,
+  const failure = await once(further, 'listening').then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error,
   );
-  if (!isOpen) return;
+  if (failure && !isMissing(failure))
+    app.log.warn({ event: 'configuration.risky', err: failure }, `the service does not listen on ${address}`);
+  if (failure) return;
   app.furtherAddresses.push(further);
   app.log.info(lineOf(`http://${isIPv6(address) ? `[${address}]` : address}:${port}`));
 }
+
+const isMissing = ({ code }: NodeJS.ErrnoException) => code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';
 
 declare module 'fastify' {
   interface FastifyInstance {
