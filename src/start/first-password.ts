@@ -2,6 +2,7 @@
  * How the operator gets the generated password of the first administrator: in the terminal or, in production without one, in a file that only
  * this process's user may read. A service manager stores what a process prints (rule 84).
  */
+import { createHash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/settings.ts';
@@ -10,6 +11,8 @@ import { syncDirectory, writeSynced } from '../database/embedded/synced.ts';
 import type { FirstAdministrator } from '../administration/first-administrator.ts';
 
 const fileName = 'first-password';
+/** Characters of the database in the name of a file; a digest of all follows. */
+const maximumReadable = 100;
 
 /** The first administrator that this start has made. `file` has the password if it must not be printed. */
 export interface MadeAdministrator extends FirstAdministrator {
@@ -51,7 +54,9 @@ async function writeNewFile(directory: string, text: string, database: string): 
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  const name = `${fileName}-${database.replaceAll(/[^\w.-]+/g, '-')}`;
+  const readable = database.replaceAll(/[^\w.-]+/g, '-').slice(0, maximumReadable);
+  const digest = createHash('sha256').update(database).digest('hex').slice(0, 8);
+  const name = `${fileName}-${readable}-${digest}`;
   // One of this database is out of date, because the database has no user.
   await rm(join(directory, name), { force: true });
   await writeSynced(join(directory, name), text);

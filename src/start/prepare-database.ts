@@ -1,4 +1,5 @@
 /** What must be true of the database before the service opens: it runs, is migrated, and a user can sign in. */
+import { rm } from 'node:fs/promises';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { databaseName } from '../config/database-address.ts';
 import { openStore } from '../database/port.ts';
@@ -166,8 +167,13 @@ async function ensureAdministrator(
   try {
     if (await hasUsers(store.db)) return undefined;
     const hash = await hashPassword({ hashingQueue: createHashingQueue(), peppers }, password);
-    const isMade = await createFirstAdministrator(store, name, hash, async () => {
+    const writeFile = async () => {
       if (directory !== undefined) file = await writePassword(directory, password, config.databaseUrl ? databaseName(url) : 'embedded');
+    };
+    const isMade = await createFirstAdministrator(store, name, hash, writeFile).catch(async (error: unknown) => {
+      // Its password opens nothing, unless the connection was lost during the commit.
+      if (file !== undefined && !(await hasUsers(store.db).catch(() => true))) await rm(file, { force: true });
+      throw error;
     });
     return isMade ? { name, password, file } : undefined;
   } finally {

@@ -1,8 +1,10 @@
 /** The file of the first password, where services of two databases have one DATA_DIR. */
+import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/settings.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { leftPasswordFile } from '../../src/start/first-password.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { createDatabaseUntilDone } from '../support/database.ts';
@@ -27,7 +29,8 @@ test('each database has its password in a file of its own, and one that begins a
   const ofFirst = await prepare(first);
   await assertInFile(ofFirst, 'first-password');
   const { host, pathname } = new URL(second);
-  const named = `first-password-${host.replace(':', '-')}-${pathname.slice(1)}`;
+  const digest = createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 8);
+  const named = `first-password-${host.replace(':', '-')}-${pathname.slice(1)}-${digest}`;
   await assertInFile(await prepare(second), named);
   await assertInFile(ofFirst, 'first-password');
   expect(await prepare(second)).toBeUndefined();
@@ -39,4 +42,22 @@ test('each database has its password in a file of its own, and one that begins a
 
   await rm(join(dataDir, 'first-password'));
   expect(await leftPasswordFile(readConfig({ DATA_DIR: dataDir }))).toBe(join(dataDir, named));
+});
+
+test('a commit that fails leaves no file of a password that opens nothing', async () => {
+  const dataDir = await newDataDir();
+  const url = await createDatabaseUntilDone();
+  await migrateDatabase(url);
+  await execute(
+    url,
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+     create constraint trigger refusal after insert on user_account deferrable initially deferred for each row execute function refuse()`,
+  );
+  const config = readConfig({ ...production, DATABASE_URL: url, DATA_DIR: dataDir });
+  await expect(prepareDatabase(config)).rejects.toThrow();
+  expect(await readdir(dataDir)).toEqual([]);
+  await execute(url, 'drop trigger refusal on user_account');
+  const prepared = await prepareDatabase(config);
+  onTestFinished(() => prepared.close());
+  expect(prepared.administrator?.file).toBe(join(dataDir, 'first-password'));
 });
