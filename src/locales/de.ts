@@ -242,7 +242,7 @@ export const de: Catalogue = {
     'not-repeated-exactly': 'Die Wiederholung weicht vom neuen Passwort ab. Geben Sie zweimal dasselbe Passwort ein.',
     refused: 'Das ist die Operation, die abgelehnt wurde.',
     'not-supported': 'Der Dienst unterstützt dies hier nicht.[ Der Betreiber muss dies in der Datenbank ausführen: {statement}.]',
-    contradictory: 'Kein Wert kann dies[ zusammen mit {keyword}] erfüllen.',
+    contradictory: 'Dies widerspricht einem anderen Schlüsselwort[: {keyword}].',
   },
   expected: {
     'one-of': 'eines von [{values}]',

@@ -226,7 +226,7 @@ export const en: Catalogue = {
     'not-repeated-exactly': 'The repetition differs from the new password. Enter the same password twice.',
     refused: 'This is the operation that was refused.',
     'not-supported': 'The service does not support this here.[ The operator has to run this in the database: {statement}.]',
-    contradictory: 'No value can fulfil this[ together with {keyword}].',
+    contradictory: 'This contradicts another keyword[: {keyword}].',
   },
   expected: {
     'one-of': 'one of [{values}]',

@@ -232,7 +232,7 @@ export const es: Catalogue = {
     'not-repeated-exactly': 'La repetición no coincide con la nueva contraseña. Introduzca dos veces la misma contraseña.',
     refused: 'Esta es la operación que fue rechazada.',
     'not-supported': 'El servicio no admite esto aquí.[ El operador debe ejecutar esto en la base de datos: {statement}.]',
-    contradictory: 'Ningún valor puede cumplir esto[ junto con {keyword}].',
+    contradictory: 'Esto contradice otra palabra clave[: {keyword}].',
   },
   expected: {
     'one-of': 'uno de [{values}]',

@@ -238,7 +238,7 @@ export const fr: Catalogue = {
     'not-repeated-exactly': 'La confirmation diffère du nouveau mot de passe. Saisissez deux fois le même mot de passe.',
     refused: 'C’est l’opération qui a été refusée.',
     'not-supported': 'Le service ne prend pas cela en charge ici.[ L’exploitant doit exécuter ceci dans la base de données : {statement}.]',
-    contradictory: 'Aucune valeur ne peut satisfaire ceci[ avec {keyword}].',
+    contradictory: 'Ceci contredit un autre mot-clé[ : {keyword}].',
   },
   expected: {
     'one-of': 'une valeur parmi [{values}]',

@@ -235,7 +235,7 @@ export const ja: Catalogue = {
     'not-repeated-exactly': '確認用の入力が新しいパスワードと一致しません。同じパスワードを2回入力してください。',
     refused: '拒否された操作です。',
     'not-supported': 'ここではサポートされていません。[運用者がデータベースで実行する必要があります: {statement}。]',
-    contradictory: 'これ[と {keyword} の両方]を満たす値はありません。',
+    contradictory: 'これは別のキーワードと矛盾します[：{keyword}]。',
   },
   expected: {
     'one-of': '次のいずれか：[{values}]',

@@ -22,7 +22,7 @@ beforeEach(() => {
 const put = <T = { revision: string }>(json: unknown, headers: Record<string, string> = { 'if-none-match': '*' }) =>
   service().call<T>('PUT', `/rest/entity-type/${name}`, { cookie, json, headers });
 const faultsOf = ({ errors = [] }: ProblemBody) => errors.map(({ code, pointer, detail }) => `${code} ${pointer} ${detail}`);
-const contradictory = (pointer: string, keyword: string) => `contradictory ${pointer} No value can fulfil this together with ${keyword}.`;
+const contradictory = (pointer: string, keyword: string) => `contradictory ${pointer} This contradicts another keyword: ${keyword}.`;
 
 /** The type comes into force as it would have before contradictions were refused. */
 async function store(document: object): Promise<void> {
@@ -127,7 +127,7 @@ describe('a type in force that contradicts itself', () => {
     await (await service().replica({ ENTITY_TYPES_DIR: place })).close();
 
     await writeFile(join(place, `other${name}.yaml`), 'properties: { a: { type: string, enum: [yes, 1] } }\n');
-    const fault = `other${name}: /properties/a/enum/1: No value can fulfil this together with type.`;
+    const fault = `other${name}: /properties/a/enum/1: This contradicts another keyword: type.`;
     for (const command of ['plan', 'apply']) expect(await admin.refusal(['types', command, place])).toBe(fault);
     await expect(service().replica({ ENTITY_TYPES_DIR: place })).rejects.toThrow(`ENTITY_TYPES_DIR: ${fault}`);
   });
