@@ -1,4 +1,4 @@
-/** Logs an outage when it begins, once a minute while it lasts, and when it has ended. */
+/** Logs an outage when it begins, with each further reason once, once a minute while it lasts, and when it has ended. */
 import type { FastifyBaseLogger } from 'fastify';
 
 const repeatMs = 60_000;
@@ -7,6 +7,8 @@ export class OutageLog {
   readonly #now: () => number;
   #since: number | undefined;
   #loggedAt = 0;
+  /** The messages of this outage. A lost connection may be followed by one that is refused, whose message says what to do. */
+  readonly #told = new Set<string>();
 
   /** `now` is in milliseconds and never goes back. */
   constructor(now: () => number) {
@@ -18,7 +20,8 @@ export class OutageLog {
     const now = this.#now();
     const isFirst = this.#since === undefined;
     this.#since ??= now;
-    if (!isFirst && now - this.#loggedAt < repeatMs) return;
+    if (this.#told.has(message) && now - this.#loggedAt < repeatMs) return;
+    this.#told.add(message);
     this.#loggedAt = now;
     log?.warn({ event: 'outage', err: error, ...(!isFirst && { durationMs: Math.round(now - this.#since) }) }, message);
   }
@@ -28,5 +31,6 @@ export class OutageLog {
     if (this.#since === undefined) return;
     log?.info({ event: 'outage.ended', durationMs: Math.round(this.#now() - this.#since) }, message);
     this.#since = undefined;
+    this.#told.clear();
   }
 }
