@@ -125,7 +125,8 @@ test('a compressed segment that cannot be unpacked ends the replay: a moment bef
   expect(await scene.restored(new Date(last))).toEqual(numbers(2_002));
 
   await writeFile(damaged.path, bytes);
-  await flip(ofBase.path, 1_000);
+  // Its first byte: of a later one zlib may unpack the rest, of which PostgreSQL replays the records that are whole.
+  await flip(ofBase.path, 0);
   await expect(scene.restored(first)).rejects.toThrow(
     new RegExp(`^${ofBase.path} is damaged: .*\\. Without it no moment is restored from ${history.bases[0]?.path}: `),
   );
