@@ -35,7 +35,8 @@ export function fieldTypesOf(schema: Schema): FieldTypes {
     textsOf(field) {
       const found = schemaAt(field);
       const isArray = typeof typeOfSchema(found, schema) !== 'string';
-      return isSchema(found) ? enumTexts(isArray ? referredBy(found['items'], schema) : found) : undefined;
+      const texts = isSchema(found) ? enumTexts(isArray ? referredBy(found['items'], schema) : found) : undefined;
+      return texts?.length === 0 ? undefined : texts;
     },
   };
 }

@@ -17,6 +17,7 @@ beforeAll(async () => {
     properties: {
       state,
       kind: { const: 'order' },
+      gone: { const: null },
       tags: { type: 'array', items: { $ref: '#/$defs/tag' } },
       priority: { enum: [1, 2] },
       previous: { type: 'string', format: 'int64' },
@@ -36,6 +37,8 @@ test('200 — a text of the enum, and null, find what they did', async () => {
   expect(await found({ tags: { $contains: 'gift' }, kind: { $exists: false } })).toEqual(['1']);
   expect(await found({ previous: { $match: { state: 'open' } } })).toEqual(['2']);
   expect(await found({ priority: 3 })).toEqual([]);
+  // Its enum has no text that could be misspelt.
+  expect(await found({ gone: 'anything' })).toEqual([]);
 });
 
 test.for<[filter: object, place: string]>([

@@ -92,7 +92,7 @@ export class Filters {
     if (this.#references.some((reference) => isDeepStrictEqual(reference, field))) return this.#refer('ReferenceTest');
     if (type === 'any') return referTo('FieldTest');
     const texts = this.#types.textsOf?.(field);
-    if (type === 'enum') return enumTest(texts ?? []);
+    if (type === 'enum') return enumTest(texts);
     if (typeof type !== 'string') return arrayTest(type.items, texts);
     return type === 'object' ? this.#nested(property, field) : this.#scalar(type);
   }

@@ -96,14 +96,17 @@ const values: Readonly<Record<Exclude<ScalarType, 'enum'> | 'any', Schema>> = {
 };
 
 /** The test of a field that has one of these texts. */
-export function enumTest(texts: readonly string[]): Schema {
-  return testOf('One of the values, or operators.', { type: 'string', enum: texts }, none);
+export function enumTest(texts: readonly string[] | undefined): Schema {
+  return testOf('One of the values, or operators.', textOf(texts), none);
 }
 
+/** One of the texts; any text without them, as for an `enum` of null alone. */
+const textOf = (texts: readonly string[] | undefined): Schema => ({ type: 'string', ...(texts && { enum: texts }) });
+
 /** The test of an array: what it contains, one of `texts` if the items are an `enum`. Arrays of decimals and instants have no such test. */
-export function arrayTest(items: Exclude<FieldType, object> | 'enum', texts: readonly string[] = []): Schema {
+export function arrayTest(items: Exclude<FieldType, object> | 'enum', texts?: readonly string[]): Schema {
   const isCompared = items !== 'decimal' && items !== 'date-time' && items !== 'object';
-  const item = isCompared ? (items === 'enum' ? { type: 'string', enum: texts } : values[items]) : undefined;
+  const item = isCompared ? (items === 'enum' ? textOf(texts) : values[items]) : undefined;
   const contains = item && { $contains: { ...withNull(item), description: 'It has this item.' } };
   return {
     anyOf: [
