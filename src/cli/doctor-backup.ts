@@ -33,12 +33,21 @@ export async function checkBackups(
 
 /** The newest file in `directory`, BACKUP_DIR, into which the service writes one each day. */
 export async function checkDailyBackups(directory: string): Promise<CheckFinding> {
-  await assertBackupDirectory(directory);
-  const newest = await newestBackup(directory);
+  const obstacle = await assertBackupDirectory(directory).then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+  const newest = await newestBackup(directory).catch((error: unknown) => {
+    if (obstacle === undefined) throw error;
+    return undefined;
+  });
   const reason = 'the log of the service says why ("event":"backup")';
-  if (!newest) return warn(`no backup in ${directory}: the service writes one when it starts, or ${reason}`);
+  if (!newest)
+    return obstacle === undefined ? warn(`no backup in ${directory}: the service writes one when it starts, or ${reason}`) : fail(obstacle);
   const finding = `the newest backup in ${directory} is of ${timeText(newest)}`;
-  return Date.now() - newest.getTime() > lateMs ? fail(`${finding}: ${reason}`) : ok(finding);
+  if (Date.now() - newest.getTime() > lateMs) return fail(`${finding}: ${reason}`);
+  // Another user may run the service.
+  return obstacle === undefined ? ok(finding) : warn(`${finding}; ${obstacle}`);
 }
 
 /** How far `directory`, ARCHIVE_DIR, reaches. While the service runs that is two seconds ago. */
