@@ -95,6 +95,9 @@ function ignoreNodeSignals(of: Config): void {
     process.on(signal, () => openLog(of).warn({ event: 'signal.ignored', signal, process: process.pid }));
 }
 
+/** How long the last lines of the log may take, also after the time limit of all steps. */
+const leastFlushMs = 1_000;
+
 /** Why the process stops: the signal that it received, or what has failed. */
 type StopReason = NodeJS.Signals | 'start-failed' | 'database-lost' | 'fault';
 
@@ -115,8 +118,11 @@ async function stop(reason: StopReason, failure?: unknown): Promise<void> {
 
   const leave = async (status: number): Promise<void> => {
     log?.info({ event: 'service.stopped', status, durationMs: Math.round(performance.now() - began) });
-    // `process.exit` would wait for the reader as well.
-    if (!(await flushLog())) process.kill(process.pid, 'SIGKILL');
+    if (!(await flushLog(Math.max(leastFlushMs, lastStepMs - (performance.now() - began))))) {
+      printError('nobody reads standard output, so the last lines of the log are lost');
+      // `process.exit` would wait for the reader as well.
+      process.kill(process.pid, 'SIGKILL');
+    }
     if (cluster.isWorker && reasons.length > 0) endWorker(reasons.join(' '));
     else process.exit(status);
   };

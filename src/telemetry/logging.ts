@@ -9,9 +9,6 @@ import { baseUrlOf } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 import { LogOutput } from './log-output.ts';
 
-/** How long the last lines may take. */
-const lastLinesMs = 1_000;
-
 let output: LogOutput | undefined;
 
 /** Standard output, of which the process has one. Lines in memory are still written when the process exits. */
@@ -26,10 +23,10 @@ export const lostLines = (): number => output?.lost ?? 0;
 
 /**
  * Writes the lines in memory. Call it before the process exits. Resolves also when they cannot be written, as on a terminal that was closed; with false when
- * that has taken a second, because the reader of a pipe has stopped.
+ * that takes longer than `limitMs`, because the reader of a pipe has stopped.
  */
-export async function flushLog(): Promise<boolean> {
-  return await Promise.race([output?.flush().then(() => true) ?? true, delay(lastLinesMs).then(() => false)]);
+export async function flushLog(limitMs: number): Promise<boolean> {
+  return await Promise.race([output?.flush().then(() => true) ?? true, delay(limitMs).then(() => false)]);
 }
 
 /** Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. */

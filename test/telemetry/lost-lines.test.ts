@@ -37,6 +37,7 @@ test('with a reader that has stopped for its log the service still ends (rule 92
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   service.signalParent('SIGTERM');
   expect(await service.ended).toMatchObject({ code: null, signal: 'SIGKILL' });
+  expect(service.told()).toContain('nobody reads standard output, so the last lines of the log are lost');
   expect(service.told()).not.toContain('not everything stopped');
 });
 
