@@ -13,32 +13,33 @@ export function createAjv(options: Options = {}): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, validateFormats: true, ...options });
   addFormats(ajv);
   // Ajv divides in floating point.
-  replaceTest(ajv, 'multipleOf', isMultipleOf);
+  replaceKeyword(ajv, 'multipleOf', () => codeOf(isMultipleOf));
   // Ajv compares each item with every other one.
-  replaceTest(ajv, 'uniqueItems', (items: unknown[], areUnique: boolean) => !areUnique || areDifferent(items), {
-    error: { message: 'must not have equal items' },
-  });
-  // What validators find in the place of Ajv's function.
+  const areUnique = codeOf((items: unknown[], areWanted: boolean) => !areWanted || areDifferent(items));
+  replaceKeyword(ajv, 'uniqueItems', () => ({ ...areUnique, error: { message: 'must not have equal items' } }));
+  // Validators of `const` and `enum` find it in the place of Ajv's function.
   ajv.scope.value('func', { key: ajvEqual, ref: isSameJson });
   ajv.addVocabulary(['x-expected', 'example', 'discriminator', 'xml', 'externalDocs']);
   return ajv;
 }
 
-/** Replaces the test of a keyword by `fits`, which gets the value and that of the keyword. */
-function replaceTest(
+/** Replaces the members of a keyword's definition that `replacement` gives. */
+export function replaceKeyword(
   ajv: Ajv2020,
   keyword: string,
-  fits: (value: never, schema: never) => boolean,
-  others: Partial<CodeKeywordDefinition> = {},
+  replacement: (rule: CodeKeywordDefinition) => Partial<CodeKeywordDefinition>,
 ): void {
   const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
   ajv.removeKeyword(keyword);
-  ajv.addKeyword({
-    ...rule,
-    ...others,
+  ajv.addKeyword({ ...rule, ...replacement(rule) });
+}
+
+/** The code of a keyword whose test is `fits`, which gets the value and that of the keyword. */
+function codeOf(fits: (value: never, schema: never) => boolean): Pick<CodeKeywordDefinition, 'code'> {
+  return {
     code(context) {
       const test = context.gen.scopeValue('func', { ref: fits });
       context.fail(_`!${test}(${context.data}, ${context.schemaCode})`);
     },
-  });
+  };
 }

@@ -4,7 +4,7 @@
  */
 import { _, Name, type Ajv2020, type CodeKeywordDefinition, type KeywordCxt, type Options } from 'ajv/dist/2020.js';
 import type { SchemaError } from '../http/expected.ts';
-import { createAjv } from './ajv.ts';
+import { createAjv, replaceKeyword } from './ajv.ts';
 
 /** Checks a value; `errors` has those of the latest value that it refused. */
 export interface Validator {
@@ -80,16 +80,13 @@ function wrapSubschemas(
   wrap: (context: KeywordCxt, compile: Compile) => Compile,
   others: Partial<CodeKeywordDefinition> = {},
 ): void {
-  const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
-  ajv.removeKeyword(keyword);
-  ajv.addKeyword({
-    ...rule,
+  replaceKeyword(ajv, keyword, (rule) => ({
     ...others,
     code(context, ruleType) {
       context.subschema = wrap(context, context.subschema.bind(context));
       rule.code(context, ruleType);
     },
-  });
+  }));
 }
 
 /** The keywords that may cost more than time in proportion to the value, and the limit beside them that bounds it. */
@@ -101,16 +98,13 @@ function createThoroughAjv(options: Options): Ajv2020 {
   const ajv = createAjv({ ...options, allErrors: true, verbose: true, validateSchema: false, passContext: true, code });
   for (const keyword of alternatives) countErrorsInside(ajv, keyword);
   for (const [keyword, limit] of Object.entries(bounds)) {
-    const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
-    ajv.removeKeyword(keyword);
-    ajv.addKeyword({
-      ...rule,
+    replaceKeyword(ajv, keyword, (rule) => ({
       code(context, ruleType) {
         const most: unknown = context.parentSchema[limit];
         if (typeof most !== 'number') return rule.code(context, ruleType);
         context.gen.if(_`${context.data}.length <= ${most}`, () => rule.code(context, ruleType));
       },
-    });
+    }));
   }
   return ajv;
 }
