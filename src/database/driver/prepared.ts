@@ -38,7 +38,8 @@ class Placeholder {
 
 /** Runs statements: the pool, or the connections that reads share. */
 export interface Executor {
-  send(statement: Statement): Rows;
+  /** `onConnection` is called when there is a connection for the statement, by an executor that may have to wait for one. */
+  send(statement: Statement, onConnection?: () => void): Rows;
 }
 
 /** Runs the statement: values by name in, rows out, exactly as node-postgres reads them. */

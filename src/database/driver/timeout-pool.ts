@@ -117,9 +117,10 @@ export class TimeoutPool extends Pool {
    * Runs a statement on a free connection. A connection on which a statement has merely failed stays open. `query` closes it, so that while
    * statements fail one after the other, for want of room or a lock, every caller would wait for a new connection.
    */
-  async send(statement: Statement): Rows {
+  async send(statement: Statement, onConnection?: () => void): Rows {
     const { follow } = this;
     const client = await this.acquire();
+    onConnection?.();
     let isSpoilt = false;
     try {
       if (!follow) return await client.send(statement);

@@ -162,9 +162,10 @@ export class WriteGroup<R> {
    * server cannot be reached.
    */
   async #write(taken: WaitingRow<R>[], lockTimeout: string): Promise<boolean> {
-    const began = this.#now();
+    let began = this.#now();
+    const pool: Executor = { send: (statement) => this.#pool.send(statement, () => (began = this.#now())) };
     try {
-      const results = await this.#statement(this.#pool, { rows: `[${taken.map(({ row }) => row).join()}]`, lockTimeout });
+      const results = await this.#statement(pool, { rows: `[${taken.map(({ row }) => row).join()}]`, lockTimeout });
       const byNumber = new Map(results.map((result) => [Number(result.n), result]));
       taken.forEach(({ resolve }, index) => resolve(byNumber.get(index + 1)));
       return true;

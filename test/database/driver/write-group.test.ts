@@ -164,6 +164,24 @@ test('a row that needs a lock of another transaction is refused alone, and waits
   expect(await alone).toBeDefined();
 });
 
+test('the wait for a connection is no wait for a lock: the row that needs one is refused alone', async () => {
+  const { pool, close } = connectPool(database.url, 1, () => undefined);
+  onTestFinished(close);
+  const other = connectPool(database.url, 1, () => undefined);
+  onTestFinished(other.close);
+  let now = 0;
+  const group = new WriteGroup(pool, lockEach, { now: () => now });
+  await other.db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(100)`.execute(trx);
+    const only = await pool.acquire();
+    const rows = Promise.allSettled([100, 1].map((lock) => group.run(JSON.stringify({ lock }))));
+    await expect.poll(() => pool.waitingCount).toBe(1);
+    now = 2_000;
+    pool.giveBack(only);
+    expect(await rows).toMatchObject([{ reason: { name: 'LockNotHadError' } }, { value: { locked: '' } }]);
+  });
+});
+
 test('503 — a lock that a row has not had in time is an outage, where the caller does not wait for it', () => {
   expect(isOutage(new LockNotHadError(undefined))).toBe(true);
 });
