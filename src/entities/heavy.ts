@@ -63,9 +63,11 @@ const areWithin = ({ size, storedBytes }: typeof readLimits, fields: RawBuilder<
 
 /** So that a user who sends many keys leaves connections of the pool to others. */
 const keyedOfUser = { running: 4, waiting: 1_024, waitMs: 6_000 };
+/** Likewise: a delete waits for the lock of its row on a connection of the pool. */
+const deletesOfUser = { running: 4, waiting: 1_024, waitMs: 6_000 };
 
 /** The queues that writes wait in. */
-export type WriteTurns = Pick<EntityQueues, 'runHeavy' | 'runHeavyPatch' | 'runContended' | 'runKeyed'>;
+export type WriteTurns = Pick<EntityQueues, 'runHeavy' | 'runHeavyPatch' | 'runContended' | 'runKeyed' | 'runDelete'>;
 
 /** The queues of a process for what goes over the pool, of which a user must not take all connections. */
 export class EntityQueues {
@@ -75,6 +77,7 @@ export class EntityQueues {
   readonly #aggregations: UserQueues;
   readonly #contendedOfUser = new KeyedQueues(contendedOfUser);
   readonly #keyedOfUser = new KeyedQueues(keyedOfUser);
+  readonly #deletesOfUser = new KeyedQueues(deletesOfUser);
 
   constructor(heldBytes: HeldBytes) {
     this.#writes = new UserQueues(heavyOfUser, heavyOfProcess, heldBytes);
@@ -85,7 +88,7 @@ export class EntityQueues {
 
   /** The state of each queue, for metrics. */
   get figures(): {
-    name: 'heavy-writes' | 'heavy-reads' | 'lists' | 'aggregations' | 'contended-updates' | 'keyed-writes';
+    name: 'heavy-writes' | 'heavy-reads' | 'lists' | 'aggregations' | 'contended-updates' | 'keyed-writes' | 'deletes';
     running: number;
     waiting: number;
     refused: number;
@@ -98,6 +101,7 @@ export class EntityQueues {
       { name: 'aggregations', ...this.#aggregations.figures },
       { name: 'contended-updates', ...ofUsers(this.#contendedOfUser) },
       { name: 'keyed-writes', ...ofUsers(this.#keyedOfUser) },
+      { name: 'deletes', ...ofUsers(this.#deletesOfUser) },
     ];
   }
 
@@ -136,6 +140,11 @@ export class EntityQueues {
   /** Runs `job`, a write with an Idempotency-Key, when it is its turn among those of its user. Throws 503 `busy`. */
   runKeyed<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
     return this.#keyedOfUser.run(userName, job);
+  }
+
+  /** Runs `job`, the statement of a delete, when it is its turn among those of its user. Throws 503 `busy`. */
+  runDelete<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
+    return this.#deletesOfUser.run(userName, job);
   }
 }
 

@@ -107,5 +107,6 @@ function turnsWithin(turn: Turn): WriteTurns {
     runHeavyPatch: (_permit, _caller, job) => among('heavy-patch', ['heavy', 'heavy-patch'], job),
     runContended: (_permit, job) => among('contended', ['contended', 'heavy', 'heavy-patch'], job),
     runKeyed: (_permit, job) => job(),
+    runDelete: (_permit, job) => job(),
   };
 }

@@ -66,7 +66,7 @@ export interface Deletion {
 async function deleteEntity(writes: Writes, permit: Permit<'delete'>, caller: Caller, key: string, deletion: Deletion): Promise<boolean> {
   const { store, queues } = writes;
   try {
-    return await deleteUnreferenced(store, permit, caller.origin, key, deletion);
+    return await queues.runDelete(permit, () => deleteUnreferenced(store, permit, caller.origin, key, deletion));
   } catch (error) {
     if (!isStillReferenced(error)) throw error;
   }
