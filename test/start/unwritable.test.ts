@@ -1,13 +1,17 @@
 /** Directories and files that a file system does not let the service write: the message names the setting or the file, and the reason. */
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config/settings.ts';
 import { Archive, readArchive } from '../../src/maintenance/archive.ts';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { runAdmin } from '../support/admin.ts';
+import { createDatabaseUntilDone } from '../support/database.ts';
 import { newDataDir } from '../support/embedded.ts';
+import { production } from '../support/first-password.ts';
 import { TestService, useService } from '../support/service.ts';
 import { SmallDisk, whyNoSmallDisk } from '../support/small-disk.ts';
 
@@ -53,6 +57,19 @@ describe.skipIf(reason)(`a file system${reason ? ` (skipped: ${reason})` : ''}`,
       expect(code).toBe(1);
     }
     expect(await readdir(directory)).toEqual(['present']);
+  });
+
+  test('that is full leaves no file of the first password, so that the next start writes it under its usual name', async () => {
+    const { disk, directory } = await mountDisk();
+    await rename(join(directory, 'present'), join(directory, 'postgres.log'));
+    await disk.fill();
+    const config = readConfig({ ...production, DATABASE_URL: await createDatabaseUntilDone(), DATA_DIR: directory });
+    await expect(prepareDatabase(config)).rejects.toThrow('the first password cannot be stored in DATA_DIR (ENOSPC: ');
+    expect(await readdir(directory)).toEqual(['postgres.log']);
+    await disk.free();
+    const prepared = await prepareDatabase(config);
+    onTestFinished(() => prepared.close());
+    expect(prepared.administrator?.file).toBe(join(directory, 'first-password'));
   });
 
   test('that is full is named with ARCHIVE_DIR in the log', async () => {

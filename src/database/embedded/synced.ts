@@ -1,15 +1,20 @@
 /** What a crash of the machine must not lose: a file and its name in the directory. */
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** The end of the name of what is not complete. */
 export const unfinishedSuffix = '.unfinished';
 
-/** Writes a new file of mode 0600. Throws when there is one already. */
+/** Writes a new file of mode 0600. Throws when there is one already, or the disk does not take it: then there is no file. */
 export async function writeSynced(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600);
-  await file.writeFile(text);
-  await file.sync();
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
 }
 
 /** Writes a file of mode 0600 in the place of another one: a reader gets either text, also after a crash of the machine. One writer at a time. */
