@@ -13,7 +13,7 @@ import { lowerThreadPoolPriority } from './credentials/thread-pool.ts';
 import { Archive, assertOwnArchive, readArchive } from './maintenance/archive.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
-import { lastStepMs, processStopSteps, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
+import { lastStepMs, processStopSteps, runSteps, stopTimeoutMs, workerFlushMs, type Opened } from './shutdown.ts';
 import { explainFailure } from './start/failure.ts';
 import { firstAdministratorText } from './start/first-password.ts';
 import { flushLog, openLog } from './telemetry/logging.ts';
@@ -118,7 +118,8 @@ async function stop(reason: StopReason, failure?: unknown): Promise<void> {
 
   const leave = async (status: number): Promise<void> => {
     log?.info({ event: 'service.stopped', status, durationMs: Math.round(performance.now() - began) });
-    if (!(await flushLog(Math.max(leastFlushMs, lastStepMs - (performance.now() - began))))) {
+    const flushUntilMs = cluster.isWorker ? workerFlushMs : lastStepMs;
+    if (!(await flushLog(Math.max(leastFlushMs, flushUntilMs - (performance.now() - began))))) {
       printError('nobody reads standard output, so the last lines of the log are lost');
       // `process.exit` would wait for the reader as well.
       process.kill(process.pid, 'SIGKILL');

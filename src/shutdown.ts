@@ -14,6 +14,8 @@ import { nextTurn, waitForPrimary, type Workers } from './workers.ts';
 export const stopTimeoutMs = 10_000;
 /** The last step of a process begins after this time at the latest, so that its embedded database always stops. */
 export const lastStepMs = 9_000;
+/** After this time a worker does not wait for the reader of the log. It gets its signal after 3 s at the latest, and is killed after `lastStepMs`. */
+export const workerFlushMs = 5_000;
 
 export interface ShutdownStep {
   /** What is done, for an operator. */
