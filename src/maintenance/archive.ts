@@ -1,6 +1,5 @@
 /** The archive of the embedded database in ARCHIVE_DIR: its log as it is written, and a copy of its files each day (docs/backup.md). */
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { diskFailure } from '../config/disk-failure.ts';
@@ -10,6 +9,7 @@ import { expireHistories, readHistories } from '../database/archive/histories.ts
 import { endsHistory, isReceivedElsewhere, LogReceiver } from '../database/archive/log-receiver.ts';
 import { ReplicationConnection } from '../database/archive/replication-connection.ts';
 import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
+import { assertWritableDirectory } from './writable-directory.ts';
 
 const syncIntervalMs = 1_000;
 const archiveRetryPauseMs = 2_000;
@@ -32,12 +32,7 @@ export async function readArchive({
   archiveDays,
 }: Pick<Config, 'archiveDir' | 'archiveDays'>): Promise<ArchiveSettings | undefined> {
   if (archiveDir === undefined) return undefined;
-  const isDirectory = (await stat(archiveDir).catch(() => undefined))?.isDirectory() ?? false;
-  if (!isDirectory) throw new ConfigError([`ARCHIVE_DIR: there is no directory ${archiveDir}: create it for the user of the service`]);
-  await access(archiveDir, constants.R_OK | constants.W_OK | constants.X_OK).catch((error: unknown) => {
-    const reason = diskFailure(error) ?? String(error);
-    throw new ConfigError([`ARCHIVE_DIR: ${archiveDir} cannot be written: ${reason}. Name a directory of the user of the service`]);
-  });
+  await assertWritableDirectory('ARCHIVE_DIR', archiveDir, constants.R_OK | constants.W_OK | constants.X_OK);
   if (process.getuid?.() === 0)
     await assertOnlyRootMayReplace(archiveDir).catch((error: Error) => {
       throw new ConfigError([`ARCHIVE_DIR: ${error.message}`]);

@@ -1,17 +1,17 @@
 /** A backup of all data for each day (UTC) in BACKUP_DIR: written, read to its end, and deleted when there are enough newer ones (docs/backup.md). */
 import { constants } from 'node:fs';
-import { access, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import { schedule } from '../administration/actor.ts';
 import { backUpDatabase, type From } from '../administration/transfer.ts';
-import { diskFailure } from '../config/disk-failure.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
 import type { Database } from '../database/tables.ts';
 import { verifyBackup } from '../database/transfer/backup-file.ts';
 import { inLongTransaction } from '../database/transfer/snapshot.ts';
+import { assertWritableDirectory } from './writable-directory.ts';
 
 const backupCheckIntervalMs = 600_000;
 const fileName = /^entity-service-\d{4}-\d\d-\d\d\.backup$/;
@@ -141,12 +141,7 @@ export async function openDailyBackups(
 
 /** Throws ConfigError if BACKUP_DIR is missing, or this process may not write there. */
 export async function assertBackupDirectory(backupDir: string): Promise<void> {
-  const isDirectory = (await stat(backupDir).catch(() => undefined))?.isDirectory() ?? false;
-  if (!isDirectory) throw new ConfigError([`BACKUP_DIR: there is no directory ${backupDir}: create it for the user of the service`]);
-  await access(backupDir, constants.W_OK | constants.X_OK).catch((error: unknown) => {
-    const reason = diskFailure(error) ?? String(error);
-    throw new ConfigError([`BACKUP_DIR: ${backupDir} cannot be written: ${reason}. Name a directory of the user of the service`]);
-  });
+  await assertWritableDirectory('BACKUP_DIR', backupDir, constants.W_OK | constants.X_OK);
 }
 
 /** What to do about BACKUP_DIR if the role of the service has no {@link mayReadTrail}. */
