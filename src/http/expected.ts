@@ -75,9 +75,13 @@ export function expectedFormat(format: string, isJson = false, other?: string): 
   return { kind: 'format', values: { format, ...(example !== undefined && { example }), ...(other !== undefined && { other }) } };
 }
 
-/** The format of a schema with these types, and those of them besides texts. */
+/** The formats of numbers. All others are of texts. */
+const numberFormats = new Set(['int32', 'float', 'double']);
+
+/** The format of a schema with these types, and those of them that it does not concern. */
 function ofFormat(format: string, types: readonly string[], isJson: boolean): Expected {
-  const others = types.filter((type) => type !== 'string');
+  const concerned = numberFormats.has(format) ? ['integer', 'number'] : ['string'];
+  const others = types.filter((type) => !concerned.includes(type));
   return expectedFormat(format, isJson, others.length > 0 ? others.join(', ') : undefined);
 }
 

@@ -64,6 +64,7 @@ describe('the answer to a wrong value', () => {
         total: { type: 'string', format: 'decimal' },
         customer: { type: ['string', 'null'], format: 'int64' },
         on: { type: 'string', format: 'date' },
+        seats: { type: ['integer', 'null'], format: 'int32' },
       },
     });
   });
@@ -105,6 +106,7 @@ describe('the answer to a wrong value', () => {
     ['POST /rest/entity/order', { json: { total: '1', customer: 42 } }, 'int64, as "42", or null'],
     ['POST /rest/entity/order', { json: { total: '1', customer: '042' } }, 'int64, as "42", or null'],
     ['POST /rest/entity/order', { json: { total: '1', on: 20 } }, 'date, as 2026-11-22'],
+    ['POST /rest/entity/order', { json: { total: '1', seats: 2 ** 31 } }, 'int32, or null'],
   ])('400 or 422 — %s %j: %s', async ([request, call, expected]) => {
     const [method = '', path = ''] = request.split(' ');
     for (const locale of locales) {
