@@ -1,5 +1,5 @@
 /** Documents that a test runs: the `console` blocks are commands and their answers. */
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,7 +87,7 @@ export interface Front {
 /**
  * Starts the service with an empty database, runs the commands of a document against it and compares the answers. The document may show
  * `npm start` as its first command. With `front` the commands go through that proxy. The service has its own port and its own password of
- * the first administrator; the document shows port 3000.
+ * the first administrator; the document shows port 3000. `.gitignore` must have the files that the commands write: some have a cookie or a key.
  * @returns the directory, the running service, and `asRun`, which puts their port and password into a text of the document
  */
 export async function runDocument(text: string, front?: Front) {
@@ -113,5 +113,12 @@ export async function runDocument(text: string, front?: Front) {
   steps.forEach(({ command, expected }, index) => {
     expect(comparable(asWritten(answers[index] ?? '')), command).toBe(comparable(expected));
   });
+  expect((await readFile(join(project, '.gitignore'), 'utf8')).split('\n')).toEqual(expect.arrayContaining(await writtenFiles(cwd)));
   return { cwd, service, asRun };
+}
+
+/** The files of the directory that are neither the project's nor the script of {@link runAll}, as `.gitignore` names them. */
+async function writtenFiles(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  return entries.filter((entry) => entry.isFile() && entry.name !== 'tour.sh').map(({ name }) => `/${name}`);
 }
