@@ -16,7 +16,7 @@ test('the commands of README.md and its program, run one after the other, print 
 
   const [, program = ''] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
   const [, printed = ''] = /console\.log\(.*\); \/\/ (.*)$/m.exec(program) ?? [];
-  // This project's client, without its package, which test/client/package.test.ts tests.
+  // This project's client, without its package, which test/client/package.long.test.ts tests.
   await writeFile(join(cwd, 'program.ts'), asRun(program).replace("'entity-service-client'", "'./src/client/index.ts'"));
   const { stdout } = await promisify(execFile)(process.execPath, ['program.ts'], { cwd });
   expect(stdout.trim()).toBe(printed);
