@@ -17,8 +17,8 @@ export interface paths {
         put?: never;
         /**
          * Authenticate and open a session
-         * @description Takes either `user` and `password`, or `oidcIssuer` together with an access token of that issuer; the token comes in
-         *     `Authorization: Bearer` or in the field `access_token`, not in both. A form and JSON have the same fields. The answer sets the
+         * @description Takes either `user` and `password`, or `oidcIssuer` and an access token of that issuer. The token comes in `Authorization: Bearer` or in
+         *     the field `access_token`, not in both. A form and JSON have the same fields. The answer sets the
          *     session cookie. A live session that the request carries is ended.
          *
          *     A wrong password, an unknown user and a disabled user get the same answer.
@@ -201,11 +201,11 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description The key is in the answer and nowhere else: only its hash is kept. It acts as the user, under the given profile or else under the
-         *     user's default one, whichever that is when the key is used. What it may do is at every moment what both the profile's roles and the
-         *     scopes allow; asking for scopes that the profile does not allow now is refused.
+         * @description The key is in the answer and nowhere else: the service stores its hash alone. It acts as the user under the given profile. Without one
+         *     it acts under the profile that is the user's default when the key is used. At every moment it may do what both the profile's roles and
+         *     the scopes allow. Scopes that the profile does not allow now are refused.
          *
-         *     Needs a session signed in within the last 15 minutes, with a password or at an OpenID provider; a session opened with an access token
+         *     Needs a session signed in within the last 15 minutes, with a password or at an OpenID provider. A session opened with an access token
          *     makes no keys. A user has at most 25 live keys.
          */
         post: operations["createKey"];
@@ -429,8 +429,8 @@ export interface paths {
         /**
          * List entities
          * @description The entities of the name that the caller may read, page by page: `next` is the `cursor` of the next page and null at the end. A page
-         *     may have fewer items than `limit`, even none, and still a `next`, because a request looks at 20,000 entities at most, at 5,000 where
-         *     the filter tests their fields, and sends 8 MiB at most. Rights count anew on each page.
+         *     may have fewer items than `limit`, even none, and still a `next`. The reason is that a request reads 20,000 entities at most, or 5,000
+         *     if the filter tests their fields, and sends 8 MiB at most. Rights count anew on each page.
          *
          *     With `deleted=only` the entities in the trash are listed: what was deleted of a type with `x-soft-delete`. The caller needs `read` and `update`, and
          *     sees those that it could restore. `search` has no index there, so it is refused.
@@ -442,14 +442,14 @@ export interface paths {
         put?: never;
         /**
          * Create an entity
-         * @description The body is the fields, a JSON object. The key is given by the service, positive and never used again. Where the operator has declared
-         *     a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404. A type can
+         * @description The body is the fields, a JSON object. The service chooses the key, which is positive and never used again. If the name has a declared
+         *     type, the fields must fit its JSON Schema, else 422. If the service takes only declared names, others are 404. A type can
          *     declare fields unique: a value that another entity has is 409 `unique-conflict`. A type can declare references: a key of no entity is 422
          *     `reference-not-found`.
          *
-         *     With an `Idempotency-Key` it can be sent again at will: for 24 hours, the same key of the same user with the same body creates nothing
-         *     and gets the answer of the first once more, marked by `Idempotency-Replayed`, whatever has become of the entity since. With another
-         *     body it is 422, while the first is still under way 409. A refusal is not kept, so what was refused may be sent again too.
+         *     With an `Idempotency-Key` the client can repeat the request for 24 hours. The same key of the same user with the same body creates
+         *     nothing. The answer is that of the first request, marked by `Idempotency-Replayed`, even if the entity has changed since. With another
+         *     body it is 422, and while the first request is under way 409. A refusal is not stored, so a refused request can be sent again.
          */
         post: operations["createEntity"];
         delete?: never;
@@ -491,7 +491,7 @@ export interface paths {
         /**
          * Aggregate entities
          * @description Counts, sums, averages and extremes over the entities of the name that the caller may read, in groups. Groups and measures are made of
-         *     fields with an index, by the `x-index`, `x-unique` or `x-references` of the declared type; the filter may have any field. It changes
+         *     fields that the `x-index`, `x-unique` or `x-references` of the declared type gives an index. The filter may have any field. It changes
          *     nothing, so it may be repeated. What takes PostgreSQL more than five seconds is 422 `query-too-expensive`.
          */
         post: operations["aggregateEntities"];
@@ -513,9 +513,8 @@ export interface paths {
         /**
          * Create many entities
          * @description Creates an entity for each item, in one transaction: all of them or none. The answer names the faults of all items, up to 20, by pointers that begin with the
-         *     index of the item: `/17/email`. If all items fit the declared type, these faults are values that another entity
-         *     or two items have under a unique rule, and references to no entity.
-         *     The body may have 4 MiB and 50,000 values.
+         *     index of the item: `/17/email`. If all items fit the declared type, two kinds of faults are left. A unique value belongs to another
+         *     entity or to two items, or a reference leads to no entity. The body may have 4 MiB and 50,000 values.
          */
         post: operations["createEntities"];
         delete?: never;
@@ -590,16 +589,16 @@ export interface paths {
         put?: never;
         /**
          * Import entities
-         * @description Creates an entity of each row of a file of up to 64 MiB, or with `by` updates the one with the same values, so that the file can be imported again. Up to 500
-         *     rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
+         * @description Creates an entity of each row of a file of up to 64 MiB. With `by` it updates the entity that has the same values, so that the file can
+         *     be imported again. Up to 500 rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
          *     transaction: `create`, and with `by` also `read` and `update`.
          *
          *     The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
          *     `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
          *     `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1}` with the last row whose outcome is known. The last line has `"done":true`.
          *     Where the service reads from a standby too, these lines have a `consistencyToken`.
-         *     If the import has to end early, its last line has `"done":false` and the `problem`; where the outcome of a COMMIT is unknown, `uncertainTo` is the last row
-         *     that it may have written.
+         *     If the import has to end early, its last line has `"done":false` and the `problem`. If the outcome of a COMMIT is unknown,
+         *     `uncertainTo` is the last row that it may have written.
          *
          *     **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count. **CSV**: UTF-8 with a
          *     header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does not name is a text.
@@ -622,18 +621,18 @@ export interface paths {
          * Retrieve an entity
          * @description The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
          *     that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
-         *     With `version`, which no other parameter goes along with, it is the entity as it was in that version, also after its deletion, as long as
-         *     its history has that version. With `asOf` it is the entity as it was at that time: in the last state before it that the service has stored, at
-         *     most one a second, in which each transaction is whole. `Content-Location` names the position of that state, and answers the same as long as it is
-         *     kept. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
+         *     With `version` it is the entity as it was in that version, also after its deletion, as long as its history has that version. No other
+         *     parameter goes along with `version`. With `asOf` it is the entity as it was in the last state that the service has stored at or before
+         *     that time. The service stores a state of whole transactions at most once a second. `Content-Location` names the position of the state, and
+         *     answers the same as long as the state is stored. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
          */
         get: operations["getEntity"];
         put?: never;
         /**
          * Update an entity
          * @description The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
-         *     update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. Where the
-         *     name has a declared type, what merging makes must fit it, else 422, and 409 `unique-conflict` if another entity has the value of a
+         *     update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. If the
+         *     name has a declared type, the merged fields must fit it, else 422. It is 409 `unique-conflict` if another entity has the value of a
          *     unique field. A type can require `If-Match`, and a request without is then 428.
          *
          *     An entity that the caller may read and not update is 403. One that it may not read is 404, like one that does not exist. `deleteEntity` and
@@ -788,8 +787,9 @@ export interface paths {
         post?: never;
         /**
          * Delete an entity type
-         * @description The entities of the name stay and can have any fields from now on. If other types refer to them, the answer is 409 `type-conflict`. `confirm` is the digest of the plan of the deletion, so that what was read
-         *     is what is done; without it, and when the type has changed since, the answer is 409 `confirmation-required`.
+         * @description The entities of the name stay and can have any fields from now on. If other types refer to them, the answer is 409
+         *     `type-conflict`. `confirm` is the digest of the plan of the deletion, so that the service does what the caller has read. Without it, or
+         *     if the type has changed since, the answer is 409 `confirmation-required`.
          */
         delete: operations["deleteEntityType"];
         options?: never;
@@ -808,9 +808,9 @@ export interface paths {
         put?: never;
         /**
          * Plan a change of an entity type
-         * @description Tells what a change would do, and changes nothing. If a step has the effect `check` or `build`, every stored entity of the name is checked
-         *     against the new document and its rules; more than 100,000 are 409, and are a matter for the operator's command line. The caller needs `read` on all entities of the
-         *     name then: 403. A user's plans and changes of types run one after the other.
+         * @description Says what a change would do, and changes nothing. If a step has the effect `check` or `build`, every stored entity of the name is checked
+         *     against the new document and its rules. The caller then needs `read` on all entities of the name, else 403. More than 100,000 entities
+         *     are 409, and the operator plans the change with the administration command. A user's plans and changes of types run one after the other.
          */
         post: operations["planEntityType"];
         delete?: never;
@@ -852,6 +852,7 @@ export interface components {
          */
         Timestamp: string;
         /**
+         * @description A sign-in with a name and a password, or with an access token of an issuer.
          * @example {
          *       "user": "ada",
          *       "password": "correct horse battery staple",
@@ -873,6 +874,7 @@ export interface components {
             access_token?: string;
         };
         /**
+         * @description The present password, and the new one twice.
          * @example {
          *       "current-password": "correct horse battery staple",
          *       "set-password": "seven quiet lanterns drift north",
@@ -1278,7 +1280,7 @@ export interface components {
             /** @description The name of the user who made the change. */
             updatedBy: string;
             fields: components["schemas"]["Fields"];
-            /** @description The members at the top of the fields that differ from the version before; null at the creation, or if that version is kept no more. */
+            /** @description The members at the top of the fields that differ from the version before. Null at the creation, or if that version is no longer stored. */
             changed: string[] | null;
         };
         /** @description A page of versions. */
@@ -1289,9 +1291,9 @@ export interface components {
             next: string | null;
         };
         /**
-         * @description A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits. `x-if-match: required` at
-         *     its top makes If-Match obligatory for updates and deletes, `x-history` says how long versions are kept, and `x-soft-delete` how long deleted entities
-         *     stay in the trash. Unknown keywords and formats are refused.
+         * @description A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits.
+         *     `x-if-match: required` at its top makes If-Match obligatory for updates and deletes. `x-history` says how long versions are stored, and
+         *     `x-soft-delete` how long deleted entities stay in the trash. Unknown keywords and formats are refused.
          */
         TypeDocument: {
             [key: string]: unknown;
@@ -1624,8 +1626,8 @@ export interface components {
             };
         };
         /**
-         * @description The name and password do not belong together, or the token is not valid; or the session was ended (`unauthenticated`) before its
-         *     cookie could be handed over.
+         * @description The name and password do not belong together, or the token is not valid. Or the session ended before the answer was sent
+         *     (`unauthenticated`).
          */
         LoginRefused: {
             headers: {
@@ -1664,8 +1666,8 @@ export interface components {
             };
         };
         /**
-         * @description The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-         *     to no user of this service, or the request came from a foreign site.
+         * @description The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
+         *     this service, or the request came from a foreign site.
          */
         SessionOnly: {
             headers: {
@@ -1691,8 +1693,8 @@ export interface components {
             };
         };
         /**
-         * @description The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-         *     no user of this service, or the request came from a foreign site.
+         * @description The session was signed in too long ago or opened with an access token, or the caller has none. Or the bearer token belongs to no user of
+         *     this service, or the request came from a foreign site.
          */
         FreshSessionOnly: {
             headers: {
@@ -1706,8 +1708,8 @@ export interface components {
             };
         };
         /**
-         * @description The present password is wrong, the caller has no session or no password, the session was opened with an access token, the bearer token
-         *     belongs to no user of this service, or the request came from a foreign site.
+         * @description The present password is wrong, the caller has no session or no password, or the session was opened with an access token. Or the bearer
+         *     token belongs to no user of this service, or the request came from a foreign site.
          */
         PasswordForbidden: {
             headers: {
@@ -1752,7 +1754,7 @@ export interface components {
                 };
             };
         };
-        /** @description The user has signed in at the provider, but is no active user here; or an identity was to be linked, and the session may link none. */
+        /** @description The user has signed in at the provider, but is no active user here. Or an identity was to be linked, and the session may link none. */
         NotLinked: {
             headers: {
                 [name: string]: unknown;
@@ -1836,7 +1838,10 @@ export interface components {
                 };
             };
         };
-        /** @description Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later. */
+        /**
+         * @description Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
+         *     later.
+         */
         CreateConflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2034,7 +2039,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request came from a foreign site or was speculative, and the session lives on; or the bearer token belongs to no user of this service. */
+        /** @description The request came from a foreign site or was speculative, and the session goes on. Or the bearer token belongs to no user of this service. */
         HeadForbidden: {
             headers: {
                 "Problem-Code": components["headers"]["ProblemCode"];
@@ -2148,13 +2153,13 @@ export interface components {
          */
         KeyId: components["schemas"]["KeyId"];
         /**
-         * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-         *     precedes `"` and a backslash. The quotes are not part of the key.
+         * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+         *     backslash precedes `"` and a backslash. The quotes are not part of the key.
          *
-         *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-         *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-         *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-         *     not stored.
+         *     A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+         *     name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+         *     them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+         *     `idempotency-in-progress`. A refusal is not stored.
          */
         IdempotencyKey: string;
         /**
@@ -2194,7 +2199,7 @@ export interface components {
          */
         Count: "none" | "capped" | "estimated" | "exact";
         /**
-         * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
          *     lack changes of the last two seconds, or of the time that the operator allows.
          */
         ConsistencyToken: string;
@@ -2279,6 +2284,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description How the user signs in. */
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": components["schemas"]["SessionRequest"];
@@ -2481,6 +2487,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description The present and the new password. */
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": components["schemas"]["PasswordChange"];
@@ -2626,6 +2633,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description The name of the key, and what limits it. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["KeyRequest"];
@@ -2949,6 +2957,7 @@ export interface operations {
             };
             cookie?: never;
         };
+        /** @description The logout token. */
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": components["schemas"]["ProviderLogout"];
@@ -3014,7 +3023,7 @@ export interface operations {
                 /** @description Answer 304 if the page's ETag is one of these. */
                 "If-None-Match"?: string;
                 /**
-                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
                  *     lack changes of the last two seconds, or of the time that the operator allows.
                  */
                 "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
@@ -3075,13 +3084,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+                 *     backslash precedes `"` and a backslash. The quotes are not part of the key.
                  *
-                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-                 *     not stored.
+                 *     A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+                 *     name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+                 *     them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+                 *     `idempotency-in-progress`. A refusal is not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3135,7 +3144,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
                  *     lack changes of the last two seconds, or of the time that the operator allows.
                  */
                 "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
@@ -3188,7 +3197,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
                  *     lack changes of the last two seconds, or of the time that the operator allows.
                  */
                 "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
@@ -3240,13 +3249,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+                 *     backslash precedes `"` and a backslash. The quotes are not part of the key.
                  *
-                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-                 *     not stored.
+                 *     A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+                 *     name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+                 *     them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+                 *     `idempotency-in-progress`. A refusal is not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3303,13 +3312,13 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+                 *     backslash precedes `"` and a backslash. The quotes are not part of the key.
                  *
-                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-                 *     not stored.
+                 *     A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+                 *     name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+                 *     them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+                 *     `idempotency-in-progress`. A refusal is not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
@@ -3399,7 +3408,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
                  *     lack changes of the last two seconds, or of the time that the operator allows.
                  */
                 "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
@@ -3571,13 +3580,13 @@ export interface operations {
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+                 *     backslash precedes `"` and a backslash. The quotes are not part of the key.
                  *
-                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-                 *     not stored.
+                 *     A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+                 *     name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+                 *     them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+                 *     `idempotency-in-progress`. A refusal is not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3642,13 +3651,13 @@ export interface operations {
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+                 *     backslash precedes `"` and a backslash. The quotes are not part of the key.
                  *
-                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-                 *     not stored.
+                 *     A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+                 *     name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+                 *     them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+                 *     `idempotency-in-progress`. A refusal is not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3702,7 +3711,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
                  *     lack changes of the last two seconds, or of the time that the operator allows.
                  */
                 "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
@@ -3759,13 +3768,13 @@ export interface operations {
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+                 *     backslash precedes `"` and a backslash. The quotes are not part of the key.
                  *
-                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-                 *     not stored.
+                 *     A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+                 *     name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+                 *     them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+                 *     `idempotency-in-progress`. A refusal is not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3819,13 +3828,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+                 *     backslash precedes `"` and a backslash. The quotes are not part of the key.
                  *
-                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-                 *     not stored.
+                 *     A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+                 *     name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+                 *     them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+                 *     `idempotency-in-progress`. A refusal is not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description `dry-run` (RFC 7240), without a value, tries the batch and writes nothing. Other preferences are ignored. */

@@ -80,8 +80,8 @@ export const endSession = (options: Options<EndSessionData>): RequestResult<EndS
 /**
  * Authenticate and open a session
  *
- * Takes either `user` and `password`, or `oidcIssuer` together with an access token of that issuer; the token comes in
- * `Authorization: Bearer` or in the field `access_token`, not in both. A form and JSON have the same fields. The answer sets the
+ * Takes either `user` and `password`, or `oidcIssuer` and an access token of that issuer. The token comes in `Authorization: Bearer` or in
+ * the field `access_token`, not in both. A form and JSON have the same fields. The answer sets the
  * session cookie. A live session that the request carries is ended.
  *
  * A wrong password, an unknown user and a disabled user get the same answer.
@@ -265,11 +265,11 @@ export const listKeys = (options: Options<ListKeysData>): RequestResult<ListKeys
 /**
  * Create an API key
  *
- * The key is in the answer and nowhere else: only its hash is kept. It acts as the user, under the given profile or else under the
- * user's default one, whichever that is when the key is used. What it may do is at every moment what both the profile's roles and the
- * scopes allow; asking for scopes that the profile does not allow now is refused.
+ * The key is in the answer and nowhere else: the service stores its hash alone. It acts as the user under the given profile. Without one
+ * it acts under the profile that is the user's default when the key is used. At every moment it may do what both the profile's roles and
+ * the scopes allow. Scopes that the profile does not allow now are refused.
  *
- * Needs a session signed in within the last 15 minutes, with a password or at an OpenID provider; a session opened with an access token
+ * Needs a session signed in within the last 15 minutes, with a password or at an OpenID provider. A session opened with an access token
  * makes no keys. A user has at most 25 live keys.
  *
  */
@@ -439,8 +439,8 @@ export const logoutFromProvider = (options: Options<LogoutFromProviderData>): Re
  * List entities
  *
  * The entities of the name that the caller may read, page by page: `next` is the `cursor` of the next page and null at the end. A page
- * may have fewer items than `limit`, even none, and still a `next`, because a request looks at 20,000 entities at most, at 5,000 where
- * the filter tests their fields, and sends 8 MiB at most. Rights count anew on each page.
+ * may have fewer items than `limit`, even none, and still a `next`. The reason is that a request reads 20,000 entities at most, or 5,000
+ * if the filter tests their fields, and sends 8 MiB at most. Rights count anew on each page.
  *
  * With `deleted=only` the entities in the trash are listed: what was deleted of a type with `x-soft-delete`. The caller needs `read` and `update`, and
  * sees those that it could restore. `search` has no index there, so it is refused.
@@ -475,14 +475,14 @@ export const listEntities = (options: Options<ListEntitiesData>): RequestResult<
 /**
  * Create an entity
  *
- * The body is the fields, a JSON object. The key is given by the service, positive and never used again. Where the operator has declared
- * a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404. A type can
+ * The body is the fields, a JSON object. The service chooses the key, which is positive and never used again. If the name has a declared
+ * type, the fields must fit its JSON Schema, else 422. If the service takes only declared names, others are 404. A type can
  * declare fields unique: a value that another entity has is 409 `unique-conflict`. A type can declare references: a key of no entity is 422
  * `reference-not-found`.
  *
- * With an `Idempotency-Key` it can be sent again at will: for 24 hours, the same key of the same user with the same body creates nothing
- * and gets the answer of the first once more, marked by `Idempotency-Replayed`, whatever has become of the entity since. With another
- * body it is 422, while the first is still under way 409. A refusal is not kept, so what was refused may be sent again too.
+ * With an `Idempotency-Key` the client can repeat the request for 24 hours. The same key of the same user with the same body creates
+ * nothing. The answer is that of the first request, marked by `Idempotency-Replayed`, even if the entity has changed since. With another
+ * body it is 422, and while the first request is under way 409. A refusal is not stored, so a refused request can be sent again.
  *
  */
 export const createEntity = (options: Options<CreateEntityData>): RequestResult<CreateEntityResponses> => options.client.post<CreateEntityResponses>({
@@ -550,7 +550,7 @@ export const queryEntities = (options: Options<QueryEntitiesData>): RequestResul
  * Aggregate entities
  *
  * Counts, sums, averages and extremes over the entities of the name that the caller may read, in groups. Groups and measures are made of
- * fields with an index, by the `x-index`, `x-unique` or `x-references` of the declared type; the filter may have any field. It changes
+ * fields that the `x-index`, `x-unique` or `x-references` of the declared type gives an index. The filter may have any field. It changes
  * nothing, so it may be repeated. What takes PostgreSQL more than five seconds is 422 `query-too-expensive`.
  *
  */
@@ -585,9 +585,8 @@ export const aggregateEntities = (options: Options<AggregateEntitiesData>): Requ
  * Create many entities
  *
  * Creates an entity for each item, in one transaction: all of them or none. The answer names the faults of all items, up to 20, by pointers that begin with the
- * index of the item: `/17/email`. If all items fit the declared type, these faults are values that another entity
- * or two items have under a unique rule, and references to no entity.
- * The body may have 4 MiB and 50,000 values.
+ * index of the item: `/17/email`. If all items fit the declared type, two kinds of faults are left. A unique value belongs to another
+ * entity or to two items, or a reference leads to no entity. The body may have 4 MiB and 50,000 values.
  *
  */
 export const createEntities = (options: Options<CreateEntitiesData>): RequestResult<CreateEntitiesResponses> => options.client.post<CreateEntitiesResponses>({
@@ -697,16 +696,16 @@ export const exportEntities = (options: Options<ExportEntitiesData>): RequestRes
 /**
  * Import entities
  *
- * Creates an entity of each row of a file of up to 64 MiB, or with `by` updates the one with the same values, so that the file can be imported again. Up to 500
- * rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
+ * Creates an entity of each row of a file of up to 64 MiB. With `by` it updates the entity that has the same values, so that the file can
+ * be imported again. Up to 500 rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
  * transaction: `create`, and with `by` also `read` and `update`.
  *
  * The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
  * `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
  * `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1}` with the last row whose outcome is known. The last line has `"done":true`.
  * Where the service reads from a standby too, these lines have a `consistencyToken`.
- * If the import has to end early, its last line has `"done":false` and the `problem`; where the outcome of a COMMIT is unknown, `uncertainTo` is the last row
- * that it may have written.
+ * If the import has to end early, its last line has `"done":false` and the `problem`. If the outcome of a COMMIT is unknown,
+ * `uncertainTo` is the last row that it may have written.
  *
  * **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count. **CSV**: UTF-8 with a
  * header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does not name is a text.
@@ -782,10 +781,10 @@ export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<
  *
  * The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
  * that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
- * With `version`, which no other parameter goes along with, it is the entity as it was in that version, also after its deletion, as long as
- * its history has that version. With `asOf` it is the entity as it was at that time: in the last state before it that the service has stored, at
- * most one a second, in which each transaction is whole. `Content-Location` names the position of that state, and answers the same as long as it is
- * kept. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
+ * With `version` it is the entity as it was in that version, also after its deletion, as long as its history has that version. No other
+ * parameter goes along with `version`. With `asOf` it is the entity as it was in the last state that the service has stored at or before
+ * that time. The service stores a state of whole transactions at most once a second. `Content-Location` names the position of the state, and
+ * answers the same as long as the state is stored. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
  *
  */
 export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEntityResponses> => options.client.get<GetEntityResponses>({
@@ -815,8 +814,8 @@ export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEnt
  * Update an entity
  *
  * The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
- * update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. Where the
- * name has a declared type, what merging makes must fit it, else 422, and 409 `unique-conflict` if another entity has the value of a
+ * update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. If the
+ * name has a declared type, the merged fields must fit it, else 422. It is 409 `unique-conflict` if another entity has the value of a
  * unique field. A type can require `If-Match`, and a request without is then 428.
  *
  * An entity that the caller may read and not update is 403. One that it may not read is 404, like one that does not exist. `deleteEntity` and
@@ -974,8 +973,9 @@ export const listEntityTypes = (options: Options<ListEntityTypesData>): RequestR
 /**
  * Delete an entity type
  *
- * The entities of the name stay and can have any fields from now on. If other types refer to them, the answer is 409 `type-conflict`. `confirm` is the digest of the plan of the deletion, so that what was read
- * is what is done; without it, and when the type has changed since, the answer is 409 `confirmation-required`.
+ * The entities of the name stay and can have any fields from now on. If other types refer to them, the answer is 409
+ * `type-conflict`. `confirm` is the digest of the plan of the deletion, so that the service does what the caller has read. Without it, or
+ * if the type has changed since, the answer is 409 `confirmation-required`.
  *
  */
 export const deleteEntityType = (options: Options<DeleteEntityTypeData>): RequestResult<DeleteEntityTypeResponses> => options.client.delete<DeleteEntityTypeResponses>({
@@ -1041,9 +1041,9 @@ export const putEntityType = (options: Options<PutEntityTypeData>): RequestResul
 /**
  * Plan a change of an entity type
  *
- * Tells what a change would do, and changes nothing. If a step has the effect `check` or `build`, every stored entity of the name is checked
- * against the new document and its rules; more than 100,000 are 409, and are a matter for the operator's command line. The caller needs `read` on all entities of the
- * name then: 403. A user's plans and changes of types run one after the other.
+ * Says what a change would do, and changes nothing. If a step has the effect `check` or `build`, every stored entity of the name is checked
+ * against the new document and its rules. The caller then needs `read` on all entities of the name, else 403. More than 100,000 entities
+ * are 409, and the operator plans the change with the administration command. A user's plans and changes of types run one after the other.
  *
  */
 export const planEntityType = (options: Options<PlanEntityTypeData>): RequestResult<PlanEntityTypeResponses> => options.client.post<PlanEntityTypeResponses>({

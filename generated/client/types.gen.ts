@@ -29,6 +29,9 @@ export type Locale = string;
  */
 export type Timestamp = string;
 
+/**
+ * A sign-in with a name and a password, or with an access token of an issuer.
+ */
 export type SessionRequest = {
     /**
      * The user name, for login by password.
@@ -49,6 +52,9 @@ export type SessionRequest = {
     access_token?: string;
 };
 
+/**
+ * The present password, and the new one twice.
+ */
 export type PasswordChange = {
     /**
      * The present password.
@@ -690,7 +696,7 @@ export type EntityVersion = {
     updatedBy: string;
     fields: Fields;
     /**
-     * The members at the top of the fields that differ from the version before; null at the creation, or if that version is kept no more.
+     * The members at the top of the fields that differ from the version before. Null at the creation, or if that version is no longer stored.
      */
     changed: Array<string> | null;
 };
@@ -710,9 +716,9 @@ export type EntityHistory = {
 };
 
 /**
- * A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits. `x-if-match: required` at
- * its top makes If-Match obligatory for updates and deletes, `x-history` says how long versions are kept, and `x-soft-delete` how long deleted entities
- * stay in the trash. Unknown keywords and formats are refused.
+ * A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits.
+ * `x-if-match: required` at its top makes If-Match obligatory for updates and deletes. `x-history` says how long versions are stored, and
+ * `x-soft-delete` how long deleted entities stay in the trash. Unknown keywords and formats are refused.
  *
  */
 export type TypeDocument = {
@@ -1216,13 +1222,13 @@ export type Deleted = 'only';
 export type KeyId2 = KeyId;
 
 /**
- * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
- * precedes `"` and a backslash. The quotes are not part of the key.
+ * 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+ * backslash precedes `"` and a backslash. The quotes are not part of the key.
  *
- * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
- * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
- * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
- * not stored.
+ * A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+ * name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+ * them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+ * `idempotency-in-progress`. A refusal is not stored.
  *
  */
 export type IdempotencyKey = string;
@@ -1286,7 +1292,7 @@ export type Include = string;
 export type Count = 'none' | 'capped' | 'estimated' | 'exact';
 
 /**
- * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+ * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
  * lack changes of the last two seconds, or of the time that the operator allows.
  *
  */
@@ -1400,7 +1406,7 @@ export type EndSessionErrors = {
      */
     401: unknown;
     /**
-     * The request came from a foreign site or was speculative, and the session lives on; or the bearer token belongs to no user of this service.
+     * The request came from a foreign site or was speculative, and the session goes on. Or the bearer token belongs to no user of this service.
      *
      */
     403: unknown;
@@ -1428,6 +1434,9 @@ export type EndSessionResponses = {
 export type EndSessionResponse = EndSessionResponses[keyof EndSessionResponses];
 
 export type CreateSessionData = {
+    /**
+     * How the user signs in.
+     */
     body: SessionRequest;
     path?: never;
     query?: never;
@@ -1442,8 +1451,8 @@ export type CreateSessionErrors = {
         code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
     };
     /**
-     * The name and password do not belong together, or the token is not valid; or the session was ended (`unauthenticated`) before its
-     * cookie could be handed over.
+     * The name and password do not belong together, or the token is not valid. Or the session ended before the answer was sent
+     * (`unauthenticated`).
      *
      */
     401: Problem & {
@@ -1525,8 +1534,8 @@ export type RefreshSessionErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to no user of this service, or the request came from a foreign site.
+     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1653,8 +1662,8 @@ export type SelectDefaultProfileErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to no user of this service, or the request came from a foreign site.
+     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1735,8 +1744,8 @@ export type SelectProfileErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to no user of this service, or the request came from a foreign site.
+     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1792,6 +1801,9 @@ export type SelectProfileResponses = {
 export type SelectProfileResponse = SelectProfileResponses[keyof SelectProfileResponses];
 
 export type ChangePasswordData = {
+    /**
+     * The present and the new password.
+     */
     body: PasswordChange;
     path?: never;
     query?: never;
@@ -1812,8 +1824,8 @@ export type ChangePasswordErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The present password is wrong, the caller has no session or no password, the session was opened with an access token, the bearer token
-     * belongs to no user of this service, or the request came from a foreign site.
+     * The present password is wrong, the caller has no session or no password, or the session was opened with an access token. Or the bearer
+     * token belongs to no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1889,8 +1901,8 @@ export type RevokeOtherSessionsErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to no user of this service, or the request came from a foreign site.
+     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -2016,8 +2028,8 @@ export type RevokeSessionErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to no user of this service, or the request came from a foreign site.
+     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -2118,6 +2130,9 @@ export type ListKeysResponses = {
 export type ListKeysResponse = ListKeysResponses[keyof ListKeysResponses];
 
 export type CreateKeyData = {
+    /**
+     * The name of the key, and what limits it.
+     */
     body: KeyRequest;
     path?: never;
     query?: never;
@@ -2138,8 +2153,8 @@ export type CreateKeyErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * no user of this service, or the request came from a foreign site.
+     * The session was signed in too long ago or opened with an access token, or the caller has none. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -2226,8 +2241,8 @@ export type RevokeKeyErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * no user of this service, or the request came from a foreign site.
+     * The session was signed in too long ago or opened with an access token, or the caller has none. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -2299,8 +2314,8 @@ export type RotateKeyErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * no user of this service, or the request came from a foreign site.
+     * The session was signed in too long ago or opened with an access token, or the caller has none. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -2490,7 +2505,7 @@ export type FinishOpenIdSignInErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The user has signed in at the provider, but is no active user here; or an identity was to be linked, and the session may link none.
+     * The user has signed in at the provider, but is no active user here. Or an identity was to be linked, and the session may link none.
      *
      */
     403: Problem & {
@@ -2555,8 +2570,8 @@ export type LinkIdentityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * no user of this service, or the request came from a foreign site.
+     * The session was signed in too long ago or opened with an access token, or the caller has none. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -2688,8 +2703,8 @@ export type UnlinkIdentityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * no user of this service, or the request came from a foreign site.
+     * The session was signed in too long ago or opened with an access token, or the caller has none. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -2739,6 +2754,9 @@ export type UnlinkIdentityResponses = {
 export type UnlinkIdentityResponse = UnlinkIdentityResponses[keyof UnlinkIdentityResponses];
 
 export type LogoutFromProviderData = {
+    /**
+     * The logout token.
+     */
     body: ProviderLogout;
     path: {
         /**
@@ -2806,7 +2824,7 @@ export type ListEntitiesData = {
          */
         'If-None-Match'?: string;
         /**
-         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
          * lack changes of the last two seconds, or of the time that the operator allows.
          *
          */
@@ -2943,13 +2961,13 @@ export type CreateEntityData = {
     body: Fields;
     headers?: {
         /**
-         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-         * precedes `"` and a backslash. The quotes are not part of the key.
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+         * backslash precedes `"` and a backslash. The quotes are not part of the key.
          *
-         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-         * not stored.
+         * A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+         * name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+         * them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+         * `idempotency-in-progress`. A refusal is not stored.
          *
          */
         'Idempotency-Key'?: string;
@@ -2998,7 +3016,9 @@ export type CreateEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
+     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
+     * later.
+     *
      */
     409: Problem & {
         code?: 'unique-conflict' | 'idempotency-in-progress';
@@ -3053,7 +3073,7 @@ export type QueryEntitiesData = {
     body: EntityQuery;
     headers?: {
         /**
-         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
          * lack changes of the last two seconds, or of the time that the operator allows.
          *
          */
@@ -3152,7 +3172,7 @@ export type AggregateEntitiesData = {
     body: EntityAggregation;
     headers?: {
         /**
-         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
          * lack changes of the last two seconds, or of the time that the operator allows.
          *
          */
@@ -3251,13 +3271,13 @@ export type CreateEntitiesData = {
     body: FieldsList;
     headers?: {
         /**
-         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-         * precedes `"` and a backslash. The quotes are not part of the key.
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+         * backslash precedes `"` and a backslash. The quotes are not part of the key.
          *
-         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-         * not stored.
+         * A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+         * name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+         * them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+         * `idempotency-in-progress`. A refusal is not stored.
          *
          */
         'Idempotency-Key'?: string;
@@ -3306,7 +3326,9 @@ export type CreateEntitiesErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
+     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
+     * later.
+     *
      */
     409: Problem & {
         code?: 'unique-conflict' | 'idempotency-in-progress';
@@ -3361,13 +3383,13 @@ export type UpsertEntityData = {
     body: Fields;
     headers?: {
         /**
-         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-         * precedes `"` and a backslash. The quotes are not part of the key.
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+         * backslash precedes `"` and a backslash. The quotes are not part of the key.
          *
-         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-         * not stored.
+         * A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+         * name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+         * them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+         * `idempotency-in-progress`. A refusal is not stored.
          *
          */
         'Idempotency-Key'?: string;
@@ -3429,7 +3451,9 @@ export type UpsertEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
+     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
+     * later.
+     *
      */
     409: Problem & {
         code?: 'unique-conflict' | 'idempotency-in-progress';
@@ -3505,7 +3529,7 @@ export type ExportEntitiesData = {
     body?: never;
     headers?: {
         /**
-         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
          * lack changes of the last two seconds, or of the time that the operator allows.
          *
          */
@@ -3730,13 +3754,13 @@ export type DeleteEntityData = {
          */
         'If-Match'?: string;
         /**
-         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-         * precedes `"` and a backslash. The quotes are not part of the key.
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+         * backslash precedes `"` and a backslash. The quotes are not part of the key.
          *
-         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-         * not stored.
+         * A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+         * name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+         * them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+         * `idempotency-in-progress`. A refusal is not stored.
          *
          */
         'Idempotency-Key'?: string;
@@ -3973,13 +3997,13 @@ export type UpdateEntityData = {
          */
         'If-Match'?: string;
         /**
-         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-         * precedes `"` and a backslash. The quotes are not part of the key.
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+         * backslash precedes `"` and a backslash. The quotes are not part of the key.
          *
-         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-         * not stored.
+         * A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+         * name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+         * them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+         * `idempotency-in-progress`. A refusal is not stored.
          *
          */
         'Idempotency-Key'?: string;
@@ -4032,7 +4056,9 @@ export type UpdateEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
+     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
+     * later.
+     *
      */
     409: Problem & {
         code?: 'unique-conflict' | 'idempotency-in-progress';
@@ -4104,7 +4130,7 @@ export type ListVersionsData = {
     body?: never;
     headers?: {
         /**
-         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
          * lack changes of the last two seconds, or of the time that the operator allows.
          *
          */
@@ -4199,13 +4225,13 @@ export type RestoreEntityData = {
          */
         'If-Match'?: string;
         /**
-         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-         * precedes `"` and a backslash. The quotes are not part of the key.
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+         * backslash precedes `"` and a backslash. The quotes are not part of the key.
          *
-         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-         * not stored.
+         * A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+         * name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+         * them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+         * `idempotency-in-progress`. A refusal is not stored.
          *
          */
         'Idempotency-Key'?: string;
@@ -4263,7 +4289,9 @@ export type RestoreEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
+     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
+     * later.
+     *
      */
     409: Problem & {
         code?: 'unique-conflict' | 'idempotency-in-progress';
@@ -4332,13 +4360,13 @@ export type RunBatchData = {
     body: Batch;
     headers?: {
         /**
-         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
-         * precedes `"` and a backslash. The quotes are not part of the key.
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
+         * backslash precedes `"` and a backslash. The quotes are not part of the key.
          *
-         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
-         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
-         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
-         * not stored.
+         * A repeat of a request that took effect changes nothing for 24 hours. The same key of the same user, for the same operation and entity
+         * name, gets the first answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of
+         * them. With another path, precondition or body it is 422 `idempotency-key-reused`. While the first request is under way it is 409
+         * `idempotency-in-progress`. A refusal is not stored.
          *
          */
         'Idempotency-Key'?: string;
