@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import * as generated from '../../generated/client/sdk.gen.ts';
 import { Batch, EntityServiceClient } from '../../src/client/index.ts';
+import { readDocument, tableRows } from '../support/markdown.ts';
 import { pathOf, operations as all, methodOf } from '../support/operations.ts';
 
 /**
@@ -94,4 +95,12 @@ describe.for(operations.map((operation) => [operation.operationId, operation] as
   test('has the contract’s method and path', async () => {
     expect(await requestOf(calls[operationId] ?? (() => expect.fail(operationId)))).toBe(`${methodOf(operation)} ${pathOf(operation)}`);
   });
+});
+
+test('the README names each method of entities, and no other', () => {
+  const entities = Object.getPrototypeOf(new EntityServiceClient({ baseUrl: 'http://localhost' }).entities('note')) as object;
+  const methods = Object.getOwnPropertyNames(entities).filter((name) => name !== 'constructor');
+  const [intro = ''] = readDocument('src/client/README.md').split('## Authentication');
+  const named = tableRows(intro).flatMap(([cell = '']) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name));
+  expect(named.toSorted()).toEqual(methods.toSorted());
 });
