@@ -113,8 +113,8 @@ export interface FaultPlace {
   /** The name of a path, query or header parameter. */
   parameter?: string;
   /**
-   * Where the place has a name that must not be repeated (rule 75), `pointer` leads to the object around it, or `parameter` is empty, and this
-   * counts the names there, from 1.
+   * The place may have a name that must not be repeated (rule 75). Then `pointer` leads to the object around it, or `parameter` is empty.
+   * This counts the names there, from 1.
    */
   position?: number;
 }

@@ -87,8 +87,8 @@ async function start(): Promise<void> {
 }
 
 /**
- * Without these listeners Node.js opens its debugger at SIGUSR1, to which every user of the machine can connect, and ends at SIGUSR2 without the steps of
- * a stop. In development both stay as they are.
+ * Without these listeners Node.js opens its debugger at SIGUSR1, and every user of the machine can connect to it. At SIGUSR2 it ends
+ * without the steps of a stop. In development both stay as they are.
  */
 function ignoreNodeSignals(of: Config): void {
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const)

@@ -1,8 +1,8 @@
 /**
  * A closed loop of keep-alive connections: each sends its next request when the last answer is complete, or an open one of so many requests
- * a second. It reads no more of an answer than its status and its length, and makes no objects of it, because what the load costs is taken from
- * the core that PostgreSQL needs and the pauses of its collector would count as the server's; and it measures each answer in microseconds.
- * autocannon takes up to half as much again and rounds to milliseconds.
+ * a second. It reads no more of an answer than its status and its length, and makes no objects of it. The load shares a core with
+ * PostgreSQL, and pauses of its garbage collector would count as the server's. It measures each answer in microseconds. autocannon takes up
+ * to half as much again and rounds to milliseconds.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -119,8 +119,9 @@ export interface FinishedRestore {
 }
 
 /**
- * Ends all sessions and sign-ins under way, and moves the keys of new entities on, in a database that the tools of PostgreSQL have brought back to the state
- * of `takenAt`, a time of RFC 3339. A session that was ended after that time, and a key that was given after it, are thus not used again.
+ * For a database that the tools of PostgreSQL have brought back to the state of `takenAt`, a time of RFC 3339. Ends all sessions and
+ * sign-ins under way, and moves the keys of new entities on. A session that was ended after that time, and a key that was given after it,
+ * are thus not used again.
  */
 export async function finishRestore(store: Store, actor: Actor, takenAt: string): Promise<FinishedRestore> {
   return await store.transaction(async (trx) => {

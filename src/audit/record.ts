@@ -25,8 +25,8 @@ export async function recordEvent(
 }
 
 /**
- * Writes the event that goes with the problem that the caller of `operation` is answered with, if there is one and the quota allows it; never
- * throws. `operation` is undefined for a request that asked for none.
+ * Writes the audit event of the problem with which the caller of `operation` is answered. A problem may have none, and the quota may refuse
+ * it. Never throws. `operation` is undefined for a request that asked for none.
  */
 export async function recordProblem(
   context: Pick<Context, 'store' | 'auditQuota'>,

@@ -181,8 +181,8 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /**
-   * Merges the fields into the entity that has the same values in the fields `by`, a unique rule of the type; creates it if there is none. A merge
-   * that changes nothing makes no version.
+   * Merges the fields into the entity that has the same values in the fields `by`, a unique rule of the type. Without such an entity it
+   * creates one. A merge that changes nothing makes no version.
    */
   async upsert(fields: Changes<T>, { by, ...options }: UpsertOptions): Promise<Outcome<S, Entity<T>>> {
     const request = { path: { name: this.#name }, query: { by: by.join() }, body: fields, ...keyed(options) };
@@ -190,8 +190,8 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /**
-   * Reads the entity, calls `change` for the patch, and stores it. After a conflict with another change it pauses for a random time of up to a
-   * second, and reads and calls again, until the `totalMs` of the client's `retry` have passed.
+   * Reads the entity, calls `change` for the patch, and stores it. After a conflict with another change it pauses for a random time of up
+   * to a second. Then it reads and calls again, until the `totalMs` of the client's `retry` have passed.
    */
   async change(key: Int64, change: (fields: T) => Changes<T>, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
     const { clock, totalMs } = this.#retryBudget;

@@ -12,9 +12,9 @@ import type { IndexColumn, Range, Walk } from './roads.ts';
 type RangeCondition = RawBuilder<unknown>;
 
 /**
- * The next rows of the walk after a position, `limit` at most, in the order of the walk, with the key and the `columns`. The rows after a position
- * are several parts of the index, one after the other. PostgreSQL reads the next part when it needs more rows; a comparison of rows would be one part only for
- * columns of one direction without nulls, and a condition with `or` would be no part of the index.
+ * The next rows of the walk after a position, `limit` at most, in the order of the walk, with the key and the `columns`. The rows after a
+ * position are several parts of the index, one after the other. PostgreSQL reads the next part when it needs more rows. A comparison of
+ * rows would be one part only for columns of one direction without nulls. A condition with `or` would be no part of the index.
  */
 export function walkRows(
   companion: Companion,

@@ -82,8 +82,8 @@ export function connectionStaysUsable(error: unknown): boolean {
 }
 
 /**
- * Whether the connection broke under a statement, so that the outcome is unknown. A server that is told to end a connection, or
- * has crashed, says so also when the statement was committed already; one that cannot write its log says so and then crashes.
+ * Whether the connection broke under a statement, so that the outcome is unknown. A server that is told to end a connection, or has
+ * crashed, says so also when the statement was committed already. A server that cannot write its log says so and then crashes.
  */
 export function connectionWasLost(error: unknown): boolean {
   if (error instanceof ServerUnresponsiveError) return true;
@@ -117,8 +117,8 @@ export function violatedUnique(error: unknown): string | undefined {
 }
 
 /**
- * Whether PostgreSQL ended the statement because it took too long. It has one code for that and for an operator's cancel, and only the message
- * tells them apart; where the server speaks another language, both count as too long.
+ * Whether PostgreSQL ended the statement because it took too long. It has one code for that and for an operator's cancel, and only the
+ * message tells them apart. If the server speaks another language, both count as too long.
  */
 export function exceededStatementTime(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '57014' && !error.message.includes('user request');

@@ -41,9 +41,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies what is missing, analyses all filled tables if anything was, and returns the names of what it applied. `directUrl` must not pool by
- * transaction. Throws {@link DirectAddressError}: nothing is changed if the state of the database is refused (`migrationState`), or while processes run that
- * could not live with the next file; nothing of a failed file is left, unless it is one without a transaction.
+ * Applies what is missing, analyses all filled tables if anything was, and returns the names of what it applied. `directUrl` must not pool
+ * by transaction. Throws {@link DirectAddressError}. Nothing is changed if the state of the database is refused (`migrationState`), or
+ * while processes run that could not live with the next file. Nothing of a failed file is left, unless it is one without a transaction.
  */
 export async function migrateDatabase(directUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   const { upTo, force = false, onWait = () => undefined } = options;
@@ -166,8 +166,8 @@ async function noteMigrations(db: Kysely<unknown>, files: readonly MigrationFile
 }
 
 /**
- * Autovacuum does not count a change of the schema as a change of the table. An empty table is left out: the planner takes one that was never
- * analysed for ten pages and plans for an index, but one that is known to be empty for a table to read as a whole.
+ * Autovacuum does not count a change of the schema as a change of the table. An empty table is left out. The planner assumes ten pages for
+ * a table that was never analysed, and plans for an index. For a table that is known to be empty it plans to read the whole.
  */
 const analyzeTables = sql`
   do $$ declare filled regclass; begin

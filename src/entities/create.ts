@@ -31,9 +31,9 @@ export interface Creation {
 }
 
 /**
- * Creates the entity, unless a request with the same key has within 24 hours, and returns the row as it was created. Throws 413, 422 `validation-failed` and 409
- * `unique-conflict` when a rule of the type does not hold, 422 `idempotency-key-reused` when the key came with another body, and 409
- * `idempotency-in-progress` while the first request is under way.
+ * Creates the entity, unless a request with the same key has within 24 hours, and returns the row as it was created. Throws 413. Throws 422
+ * `validation-failed` and 409 `unique-conflict` when a rule of the type does not hold. Throws 422 `idempotency-key-reused` when the key
+ * came with another body, and 409 `idempotency-in-progress` while the first request is under way.
  */
 export async function createEntity(
   writes: Writes,

@@ -68,8 +68,8 @@ export const prepareInsertMany = (companion: Companion | null, variant?: string)
 };
 
 /**
- * Updates several entities likewise, each by a patch, or by the fields that a preview has made of it. Leaves out rows that another transaction is changing, rows that are heavy, rows whose type has changed, and all but one of
- * the requests that change the same row.
+ * Updates several entities likewise, each by a patch, or by the fields that a preview has made of it. Leaves out rows that another
+ * transaction is changing, heavy rows, and rows whose type has changed. Of requests that change the same row it leaves out all but one.
  */
 export const prepareUpdateMany = (companion: Companion | null, variant?: string) => {
   const input = inputOf(companion);

@@ -170,9 +170,9 @@ class UserQueues {
   }
 
   /**
-   * Runs `job`. A user has as many places in the queue of the process as jobs may run for the user, whatever waits in the user's own queue, so users
-   * take turns. Throws 503 `busy` when a queue is full or the wait is over, 429 while the user reads too little of earlier answers, and 400 when the
-   * client has left; `job` has not been run then.
+   * Runs `job`. A user has as many places in the queue of the process as jobs may run for the user, so users take turns. What waits in the
+   * user's own queue does not count. Throws 503 `busy` when a queue is full or the wait is over. Throws 429 while the user reads too little
+   * of earlier answers, and 400 when the client has left. `job` has not been run then.
    */
   run<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.runForUser(permit, () => this.runInProcess(permit, caller, job));

@@ -143,8 +143,8 @@ export const lockInOrder = (places: readonly Place[]) => {
 export const noEarlierThan = (before: RawBuilder<unknown>) => sql`greatest(now(), ${before})`;
 
 /**
- * SQL: stores the `fields` of each row of `merged`, whose rows the statement has locked in `entity`, as its next version, unless they have
- * more than `limit` bytes as JSON text.
+ * SQL: stores the `fields` of each row of `merged` as its next version, unless they have more than `limit` bytes as JSON text. The
+ * statement must have locked these rows in `entity`.
  */
 export const storeMerged = (userName: RawBuilder<unknown>, limit: RawBuilder<unknown>) => sql`
   update entity set fields = merged.fields, version = version + 1, updated_at = ${noEarlierThan(sql`entity.updated_at`)}, updated_by = ${userName}

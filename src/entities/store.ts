@@ -44,9 +44,9 @@ export function checkedBy(type: EntityType | undefined, fields: unknown): Checke
 }
 
 /**
- * Stores new fields and returns the row; with `alone` in a statement of its own, otherwise together with other requests. Undefined, with nothing
- * written, when the type has changed. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the type does not hold, and `LockNotHadError` when
- * the row cannot go together with others, because it would wait for a lock.
+ * Stores new fields and returns the row; with `alone` in a statement of its own, otherwise together with other requests. Undefined, with
+ * nothing written, when the type has changed. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the type does not
+ * hold. Throws `LockNotHadError` when the row cannot go together with others, because it would wait for a lock.
  */
 export async function insertEntity(
   store: Statements,

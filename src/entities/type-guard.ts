@@ -54,8 +54,8 @@ export async function whileTypeIsCurrent<T>(
 }
 
 /**
- * Runs `read` with the type of entities called `name`, and once more with the new type if the companion table has changed meanwhile and a statement
- * names what it no longer has.
+ * Runs `read` with the type of entities called `name`. If a statement names what the companion table no longer has, the type has changed,
+ * and `read` runs once more with the new one.
  */
 export async function readByType<T>(types: EntityTypes, name: string, read: (type: EntityType | undefined) => Promise<T>): Promise<T> {
   try {

@@ -13,8 +13,8 @@ interface Costs {
   /** Schemas and enum values. A pattern counts as four schemas: compiling takes quadratic time, for a pattern four times as much. */
   size: number;
   /**
-   * An upper bound of the work for one value: the instructions of all patterns that test it, 1 for each other keyword that reads a whole text, 10 for
-   * each `multipleOf`, and 100 for each `uniqueItems` of 1,000 objects.
+   * An upper bound of the work for one value. It adds the instructions of all patterns that test it, and 1 for each other keyword that
+   * reads a whole text. Each `multipleOf` adds 10, and each `uniqueItems` of 1,000 objects adds 100.
    */
   work: number;
   /** An upper bound of the schemas that apply to one value. */

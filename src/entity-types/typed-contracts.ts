@@ -56,8 +56,8 @@ export class TypedContracts {
   }
 
   /**
-   * `contract` with the named types; `*` stands for all that the principal may see. Throws 404 if one does not exist for the principal (rule 64), 422 if the
-   * document would be too long, and 503 `busy` if too many others are being made.
+   * `contract` with the named types; `*` stands for all that the principal may see. Throws 404 if one does not exist for the principal
+   * (rule 64), and 422 if the document would be too long. Throws 503 `busy` if too many others are being made.
    */
   async contractFor(principal: Principal, { contract, names, ifNoneMatch }: TypedContractRequest): Promise<TypedContract> {
     const seen = await this.#seenBy(principal);

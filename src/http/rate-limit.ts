@@ -106,8 +106,8 @@ export function limitStrangers(app: FastifyInstance, limit: AddressLimit, cookie
 }
 
 /**
- * Draws a token for a request that {@link limitStrangers} has spared and that has turned out to have no principal, whatever is wrong with its
- * credential; the 429 to answer it with when there is none left. Undefined for every other request.
+ * Draws a token for a request that {@link limitStrangers} has spared and that has turned out to have no principal, whatever is wrong with
+ * its credential. Returns the 429 to answer it with when there is none left, and undefined for every other request.
  */
 export function limitUnrecognised(request: FastifyRequest, limit: AddressLimit, cookieName: string): Problem | undefined {
   if (request.principal !== undefined || !isToBeChecked(request, cookieName)) return undefined;

@@ -29,8 +29,9 @@ interface Finding {
 }
 
 /**
- * The errors without those that only follow from others: the errors inside an alternative of `anyOf` or `oneOf` and inside `contains`, the
- * error of `if` after that of `then`, the pattern of a value that has the wrong format, and all others of a value that has the wrong type.
+ * The errors without those that only follow from others. These are the errors inside an alternative of `anyOf` or `oneOf`, those inside
+ * `contains`, and the error of `if` after that of `then`. A value of the wrong format keeps no error of `pattern`, and a value of the wrong
+ * type no other error.
  */
 function withoutConsequences(found: readonly SchemaError[]): Finding[] {
   const kept: Finding[][] = [];

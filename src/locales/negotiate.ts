@@ -28,8 +28,8 @@ export function canonicalLocale(tag: string): string | undefined {
 }
 
 /**
- * The locale of the answer: the session's if it leads to a supported one (`de-AT` leads to `de`), else the best of the Accept-Language header
- * (RFC 9110, 12.5.4), else the first of `locales`. Never throws: malformed parts are ignored.
+ * The locale of the answer. It is the session's if that leads to a supported one (`de-AT` leads to `de`). Else it is the best of the
+ * Accept-Language header (RFC 9110, 12.5.4), else the first of `locales`. Never throws: malformed parts are ignored.
  */
 export function negotiateLocale(candidates: { session?: string | undefined; acceptLanguage?: string | undefined }): Locale {
   const fromSession = candidates.session === undefined ? undefined : lookUp(canonicalLocale(candidates.session));

@@ -121,8 +121,8 @@ async function namesIn(directory: string, pattern: RegExp): Promise<string[]> {
 const exists = async (file: string): Promise<boolean> => (await stat(file).catch(() => undefined)) !== undefined;
 
 /**
- * The backups of the database `from`; undefined without BACKUP_DIR. Throws ConfigError for a directory that is missing, cannot be written to, or, under root, may be
- * replaced by another user; and for a database role that may not read all tables.
+ * The backups of the database `from`; undefined without BACKUP_DIR. Throws ConfigError for a directory that is missing, cannot be written
+ * to, or, under root, may be replaced by another user. Also throws it for a database role that may not read all tables.
  */
 export async function openDailyBackups(
   { backupDir, backupKeep }: Pick<Config, 'backupDir' | 'backupKeep'>,

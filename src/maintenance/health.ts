@@ -8,8 +8,9 @@ import { Problem } from '../errors.ts';
 const sharedMs = 200;
 
 /**
- * `/health/live` depends on nothing. `/health/ready` is 503 while the database is unreachable or lacks a migration or has one beside which this version may not run, and after the process
- * has been told to stop. Neither counts for the limit of an address, so that a flood from the address of a load balancer does not end its checks (decision 191).
+ * `/health/live` depends on nothing. `/health/ready` is 503 while the database is unreachable, lacks a migration, or has one beside which
+ * this version may not run. It is also 503 after the process has been told to stop. Neither counts for the limit of an address, so that a
+ * flood from the address of a load balancer does not end its checks (decision 191).
  */
 export function serveHealth(app: FastifyInstance, { store: { db } }: Pick<Context, 'store'>): void {
   app.decorate('stopping', false);

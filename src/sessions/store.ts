@@ -62,8 +62,8 @@ export async function isSessionToken(db: Kysely<Database>, text: string): Promis
 }
 
 /**
- * Deletes up to `limit` tokens that another profile or password has replaced more than an hour ago; returns how many. Those say nothing
- * beyond the moment in which a logout meets such a change; one replaced by a refresh is kept as long as its session, to recognise its reuse.
+ * Deletes up to `limit` tokens that another profile or password has replaced more than an hour ago; returns how many. Those matter only in
+ * the moment in which a logout meets such a change. A token replaced by a refresh is stored as long as its session, to recognise its reuse.
  */
 export async function deleteReplacedTokens(db: Kysely<Database>, limit: number): Promise<number> {
   const result = await sql`

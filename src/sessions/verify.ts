@@ -1,6 +1,6 @@
 /**
- * Finds live sessions by their tokens, with the principal of each. A session is live while it is not revoked, both its deadlines are in the future by
- * the database's clock, and its user is active under the same credential version. All code uses this one definition.
+ * Finds live sessions by their tokens, with the principal of each. A session is live while it is not revoked and both its deadlines are in
+ * the future by the database's clock. Its user must be active under the same credential version. All code uses this one definition.
  */
 import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, principalOf } from '../authn/caller-rows.ts';

@@ -22,8 +22,8 @@ function standardOutput(): LogOutput {
 export const lostLines = (): number => output?.lost ?? 0;
 
 /**
- * Writes the lines in memory. Call it before the process exits. Resolves also when they cannot be written, as on a terminal that was closed; with false when
- * that takes longer than `limitMs`, because the reader of a pipe has stopped.
+ * Writes the lines in memory. Call it before the process exits. Resolves also when they cannot be written, as on a terminal that was
+ * closed. Resolves with false when that takes longer than `limitMs`, because the reader of a pipe has stopped.
  */
 export async function flushLog(limitMs: number): Promise<boolean> {
   return await Promise.race([output?.flush().then(() => true) ?? true, delay(limitMs).then(() => false)]);

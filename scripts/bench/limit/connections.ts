@@ -44,8 +44,8 @@ interface Waiting {
 }
 
 /**
- * Gathers rows, JSON text of an object each, for a statement that takes a JSON array of them, and whose first column is the number of the row
- * that a row of its result is for.
+ * Gathers rows, JSON text of an object each, for a statement that takes a JSON array of them. Its first column must be the number of the
+ * row that a row of its result is for.
  */
 export function groupWrites(pool: Pool, name: string, text: string): (row: string) => Promise<Row | undefined> {
   let waiting: Waiting[] = [];

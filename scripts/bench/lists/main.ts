@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- lists`: pages of lists over few and over many entities, beside the raw limit, which is the same SQL by `node:http` and `pg`, without and with names of the statements. Progress goes
- * to standard error, the figures to standard output.
+ * `npm run bench -- lists`: pages of lists over few and over many entities, beside the raw limit. That is the same SQL by `node:http` and
+ * `pg`, without and with names of the statements. Progress goes to standard error, the figures to standard output.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

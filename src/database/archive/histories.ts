@@ -136,8 +136,9 @@ export async function archiveReach(directory: string): Promise<Date | undefined>
 }
 
 /**
- * Deletes what no moment after `cutoff` needs: histories of the same cluster as `current` that end before it, and the bases of `current` which a newer
- * one replaces that was complete by then, with the log in front of it. `startOf` gives the position at which the log of a base begins.
+ * Deletes what no moment after `cutoff` needs. These are histories of the same cluster as `current` that end before it. Also bases of
+ * `current` if a newer base was complete by then, and the log in front of the newer one. `startOf` gives the position at which the log of a
+ * base begins. Returns the paths that it has deleted.
  */
 export async function expireHistories(
   directory: string,

@@ -1,6 +1,7 @@
 /**
- * The file `reach` of a history: how far its log goes. It has four words: a moment, the position up to which the log is on the disk, the CRC-32 of the bytes before
- * this position in its segment, and the CRC-32 of the text of these three.
+ * The file `reach` of a history: how far its log goes. It has four words. The first is a moment, the second the position up to which the
+ * log is on the disk. The third is the CRC-32 of the bytes before this position in its segment, the fourth that of the text of the other
+ * three.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

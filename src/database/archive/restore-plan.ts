@@ -36,8 +36,9 @@ function rangeOf(history: History, next: History | undefined): MomentRange | und
 }
 
 /**
- * For the state of `until`, or without it the last one. If two histories have the moment, the one that reaches further is used. Throws {@link TransferRefused} if
- * none has it, if a part of the log is missing, if the last moment is not known, and if the directory has the logs of several clusters.
+ * For the state of `until`, or without it the last one. If two histories have the moment, the one that reaches further is used. Throws
+ * {@link TransferRefused} if none has it, if a part of the log is missing, or if the last moment is not known. It also throws if the
+ * directory has the logs of several clusters.
  */
 export async function planRestore(directory: string, until: Date | undefined): Promise<Plan> {
   const usable = (await readUsable(directory)).filter(({ range }) => !until || (range.from <= until && until <= range.to));

@@ -1,7 +1,7 @@
 /**
  * Names of prepared statements. PostgreSQL parses and plans a named statement a few times on each connection, an unnamed one every time
- * (docs/performance.md). Only statements of `prepare` have names, and a few of those that are built for one request, so a connection holds no more than the
- * code has, those of the companion tables that it has written, and these few.
+ * (docs/performance.md). Only statements of `prepare` have names, and a few of those that are built for one request. So a connection holds
+ * the statements of the code, those of the companion tables that it has written, and these few.
  */
 import { RepeatedStatements } from './repeated-statements.ts';
 

@@ -114,8 +114,8 @@ export class TimeoutPool extends Pool {
   }
 
   /**
-   * Runs a statement on a free connection. A connection on which a statement has merely failed stays open. `query` closes it, so that while
-   * statements fail one after the other, for want of room or a lock, every caller would wait for a new connection.
+   * Runs a statement on a free connection. A connection on which a statement has merely failed stays open. `query` of `pg` would close it.
+   * While statements fail one after the other, for want of room or a lock, every caller would then wait for a new connection.
    */
   async send(statement: Statement, onConnection?: () => void): Rows {
     const { follow } = this;

@@ -1,6 +1,6 @@
 /**
- * Writes of the hot path, several requests' in one statement and one transaction. What takes most of the time of a small write is not the
- * row but the way to the server and the wait for its disk, and both are the same for ten rows.
+ * Writes of the hot path, several requests' in one statement and one transaction. A small write spends most of its time on the way to the
+ * server and on the wait for its disk. Both take the same time for ten rows.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql, type RawBuilder } from 'kysely';
@@ -39,8 +39,8 @@ interface GroupedValues {
 export type GroupedStatement<R> = PreparedStatement<GroupedValues, R & Numbered>;
 
 /**
- * Compiles a statement that is made for several rows: `build` gets the place of a JSON array of objects, and must give back the number of the
- * row that each row of its result is for. It must read the place before it locks rows. PostgreSQL then sets the lock timeout until the end of
+ * Compiles a statement that is made for several rows: `build` gets the place of a JSON array of objects. Each row of the result must have
+ * the number of the row that it is for. It must read the place before it locks rows. PostgreSQL then sets the lock timeout until the end of
  * the transaction, which also works behind a pooler. Locks of tables come first: their wait is bounded by the connection.
  */
 export function prepareGrouped<R>(
@@ -117,9 +117,9 @@ export class WriteGroup<R> {
   }
 
   /**
-   * Returns the statement's result for `row` (JSON text of an object), or undefined when there is none. Throws what it would throw for this row
-   * alone, {@link LockNotHadError} when another transaction has a lock that the row needs, and 503 `unavailable` when the row was not sent in
-   * time or the server cannot be reached.
+   * Returns the statement's result for `row` (JSON text of an object), or undefined when there is none. Throws what it would throw for this
+   * row alone. Throws {@link LockNotHadError} when another transaction has a lock that the row needs. Throws 503 `unavailable` when the row
+   * was not sent in time or the server cannot be reached.
    */
   run(row: string): Promise<R | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();

@@ -103,8 +103,9 @@ export class Standby {
   }
 
   /**
-   * Runs `work` on one connection, if `refuse` has no objection to how far the server of that connection is with the log and with the type of `name`. Each connection may
-   * lead to another standby. Throws the Problems of `work`, which are about the request. Any other error is a refusal.
+   * Runs `work` on one connection, unless `refuse` objects. `refuse` judges how far the server of that connection is with the log and with
+   * the type of `name`. Each connection may lead to another standby. Throws the Problems of `work`, which are about the request. Any other
+   * error is a refusal.
    */
   async read<T, R>(
     name: string,

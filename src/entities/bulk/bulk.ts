@@ -32,8 +32,9 @@ export interface CreatedKey {
 class RolledBack extends Error {}
 
 /**
- * Creates an entity for each of `items` and returns their keys in the same order. Undefined, with nothing written, when `type` has changed. Throws
- * 413 for an item beyond `limitBytes`, 422 `validation-failed` or 409 `unique-conflict` with the faults of all items, whose pointers begin with the index of the item.
+ * Creates an entity for each of `items` and returns their keys in the same order. Undefined, with nothing written, when `type` has changed.
+ * Throws 413 for an item beyond `limitBytes`. Throws 422 `validation-failed` or 409 `unique-conflict` with the faults of all items. Their
+ * pointers begin with the index of the item.
  */
 export async function createMany(
   { store, queues }: Writes,

@@ -68,8 +68,9 @@ const findFirst = prepare<VersionPlace, Pick<ChangeRow, 'operation'>>('history.f
 const position = /^[1-9][0-9]{0,17}$/;
 
 /**
- * The entity as it was in the last tick at or before `asOf`, with the position of the tick; undefined if the permit covers none that existed then. Throws 400 for
- * what is neither a time nor a position, and 410 `position-gone` if the tick, or the version of that time, is not kept any more. `keep` is an interval.
+ * The entity as it was in the last tick at or before `asOf`, with the position of the tick. Undefined if the permit covers none that
+ * existed then. Throws 400 for what is neither a time nor a position. Throws 410 `position-gone` if the tick, or the version of that time,
+ * is no longer stored. `keep` is an interval.
  */
 export async function findAsOf(
   store: Statements,

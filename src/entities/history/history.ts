@@ -156,8 +156,8 @@ export async function listVersions(
 }
 
 /**
- * Makes the tables of the next months, drops those of months of which nothing is kept, and deletes up to `limit` versions of names that are kept for
- * less than others; returns how many. Only one replica at a time does so; the others get 0.
+ * Makes the tables of the next months, and drops those of months of which nothing is kept. Then deletes up to `limit` versions of names
+ * that are kept for less than others, and returns how many. Only one replica at a time does so. The others get 0.
  */
 export async function maintainHistory(db: Kysely<Database>, limit: number): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`select maintain_entity_history(${limit}::integer) as deleted`.execute(db);

@@ -1,6 +1,6 @@
 /**
- * Lists of entities. What a request costs is bounded before it runs: a list by key looks at a number of rows and may answer a short page; a list
- * in another order needs few candidates; and PostgreSQL ends what takes longer anyway (decision 111).
+ * Lists of entities. What a request costs is bounded before it runs. A list by key reads a limited number of rows and may answer a short
+ * page. A list in another order needs few candidates. PostgreSQL ends what takes longer anyway (decision 111).
  */
 import type { components } from '../../../generated/api.ts';
 import { readableCompanion, type Companion } from '../../companion/layout.ts';

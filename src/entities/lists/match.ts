@@ -1,6 +1,7 @@
 /**
- * Filters that look through references: `$match` tests the entity that a reference leads to, by the caller's right to read it (rule 64). Few such entities are
- * found first, so that an index of the reference can serve their keys; with many, each entity of the list is looked up (decision 182).
+ * Filters that look through references: `$match` tests the entity that a reference leads to, by the caller's right to read it (rule 64). If
+ * there are few such entities, they are found first, and an index of the reference serves their keys. If there are many, each entity of the
+ * list is looked up (decision 182).
  */
 import type { Principal } from '../../authn/principal.ts';
 import { readableCompanion } from '../../companion/layout.ts';

@@ -31,8 +31,9 @@ interface LastRow {
 type PurgeStep = 'restored' | 'nothing' | 'more' | 'done';
 
 /**
- * Purges the entity with this key. A live one is deleted first, for good, by the permit that `authorizeDelete` gives or refuses. Throws 403 or 404 if nothing is stored of
- * an entity that the permit covers ({@link refusalOf}), 412 if its version in the trash is none of the accepted ones, and what {@link removeEntity} throws.
+ * Purges the entity with this key. A live one is deleted first, for good, by the permit that `authorizeDelete` gives or refuses. Throws 403
+ * or 404 if nothing is stored of an entity that the permit covers ({@link refusalOf}). Throws 412 if its version in the trash is none of
+ * the accepted ones, and what {@link removeEntity} throws.
  */
 export async function purgeEntity(
   writes: Writes,
