@@ -32,7 +32,7 @@ const negation =
 /** Objects and arrays are compared with null alone. */
 function equality({ field, type, value, texts }: Operand, at: readonly number[], { refuse }: OperatorContext): Filter {
   if (value === null) return { kind: 'null', field };
-  if (!isScalarType(type)) return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } }, at);
+  if (!isScalarType(type)) return refuse({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } }, at);
   const read = readValue(type, value, texts);
   return 'code' in read ? refuse(read, at) : { kind: 'compare', field, operator: '=', ...read };
 }
@@ -59,14 +59,15 @@ const isOneOf: Operator = (operand, context) => {
 const ordered =
   (operator: '<' | '<=' | '>' | '>='): Operator =>
   ({ field, type, value }, { refuse }) => {
-    if (!isScalarType(type) || !isOrdered(type)) return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } });
+    if (!isScalarType(type) || !isOrdered(type))
+      return refuse({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
     if (type === 'any' && typeof value === 'boolean') return refuse({ code: 'invalid-type', values: { allowed: 'string, number' } });
     const read = readValue(type, value);
     return 'code' in read ? refuse(read) : { kind: 'compare', field, operator, ...read };
   };
 
 const prefix: Operator = ({ field, type, value }, { refuse }) => {
-  if (type !== 'string' && type !== 'any') return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } });
+  if (type !== 'string' && type !== 'any') return refuse({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
   const read = readValue('string', value);
   return 'code' in read ? refuse(read) : { kind: 'prefix', field, value: String(read.value) };
 };
@@ -75,7 +76,7 @@ const prefix: Operator = ({ field, type, value }, { refuse }) => {
 const contains: Operator = ({ field, type, value, texts }, { refuse }) => {
   const isText = type === 'string';
   if (!isText && type !== 'any' && !isArrayComparedAsText(type))
-    return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } });
+    return refuse({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
   if (value === null && !isText) return { kind: 'member', field, value };
   const read = readValue(typeof type === 'string' ? (isText ? 'string' : 'any') : type.items, value, texts);
   if ('code' in read) return refuse(read);
@@ -110,8 +111,8 @@ export const operators: Readonly<Record<string, Operator>> = {
   $empty: presence((field) => any([not({ kind: 'exists', field }), { kind: 'null', field }])),
 };
 
-/** The operators that a field of the type takes, for the text of a fault. */
-function namesFor(type: FieldType): string {
+/** The operators that a field of the type takes. */
+export function operatorsOf(type: FieldType): string[] {
   const [equality, order] = [
     ['$eq', '$ne', '$in', '$nin'],
     ['$lt', '$lte', '$gt', '$gte'],
@@ -121,5 +122,5 @@ function namesFor(type: FieldType): string {
     : isArrayComparedAsText(type)
       ? ['$contains']
       : [];
-  return [...own, '$exists', '$empty'].join(', ');
+  return [...own, '$exists', '$empty'];
 }

@@ -3,9 +3,10 @@
  * `http/json.ts`, which has refused duplicate members, inexact numbers and the names of prototypes.
  */
 import { maximumFaults, type Fault } from '../faults.ts';
+import { expectedOneOf } from '../http/expected.ts';
 import { placeOf, positionsIn } from '../http/pointer.ts';
 import { isEnvelopeName, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
-import { operators, type Operand } from './operators.ts';
+import { operators, operatorsOf, type Operand } from './operators.ts';
 import { all, any, everyEntity, not, type Filter } from './syntax.ts';
 
 export interface FilterLimits {
@@ -103,7 +104,13 @@ class FilterReader {
     }
     if (name === '$match') return this.#match(operand, path, depth);
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
-    if (!operator) return this.#refuse(path, { code: 'unknown-operator' });
+    if (!operator) {
+      const isReference = this.#types.targetOf?.(operand.field) !== undefined;
+      return this.#refuse(path, {
+        code: 'unknown-operator',
+        ...expectedOneOf([...operatorsOf(operand.type), ...(isReference ? ['$match'] : [])]),
+      });
+    }
     return operator(
       { ...operand, texts: this.#types.textsOf?.(operand.field) },
       {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
-import { undeclaredFields } from '../../src/filter/fields.ts';
+import { undeclaredFields, type FieldTypes } from '../../src/filter/fields.ts';
 import { bodyLimits, parseFilter, urlLimits } from '../../src/filter/parse.ts';
 import { declaredSchema } from '../support/random-filters.ts';
 
@@ -30,6 +30,19 @@ describe('the grammar', () => {
     [{ toString: 1, hasOwnProperty: { $exists: true }, '': 1, 'a.b': 1, 'a~b/c': { $eq: 2 } }],
   ])('accepts %j', ([filter]) => {
     expect(faultsOf(filter)).toEqual([]);
+  });
+
+  test.for<[string, FieldTypes, string]>([
+    ['any field', undeclaredFields, '$eq, $ne, $in, $nin, $lt, $lte, $gt, $gte, $prefix, $contains, $exists, $empty'],
+    ['a boolean', { typeOf: () => 'boolean' }, '$eq, $ne, $in, $nin, $exists, $empty'],
+    [
+      'a reference',
+      { typeOf: () => 'boolean', targetOf: () => ({ name: 'b', fields: undeclaredFields }) },
+      '$eq, $ne, $in, $nin, $exists, $empty, $match',
+    ],
+  ])('says which operators %s takes when there is no such operator', ([, types, values]) => {
+    const parsed = parseFilter({ a: { $equals: 1 } }, types, bodyLimits);
+    expect(parsed).toMatchObject({ faults: [{ code: 'unknown-operator', expected: { kind: 'one-of', values: { values } } }] });
   });
 
   test.for<[unknown, string]>([
