@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** 32 clients never wait. The objects of as many requests fit into the caches of a processor. */
 const startsPerTurn = 32;
@@ -33,6 +34,10 @@ interface PacedConnection {
   isInLine: boolean;
   /** Whether the server reads no more from it for the present. */
   isStopped: boolean;
+  /** The answer to the newest request. */
+  newest: ServerResponse | undefined;
+  /** Writes what follows the answers of all requests; undefined if nothing does. */
+  answerLast: (() => void) | undefined;
 }
 
 const connectionOf = Symbol('connection');
@@ -72,6 +77,7 @@ export function paceStarts(server: Server): PacedStarts {
     response.once('close', () => {
       connection.underWay -= 1;
       advance(connection);
+      answerLastIfDue(connection);
     });
     outside(serve, response.req, response);
   };
@@ -108,6 +114,7 @@ export function paceStarts(server: Server): PacedStarts {
   server.on('request', ({ socket }: IncomingMessage & { socket: PacedSocket }, response: ServerResponse) => {
     const connection = (socket[connectionOf] ??= newConnection(socket, abandonAll));
     connection.waiting.push(response);
+    connection.newest = response;
     waiting += 1;
     if (waiting > waitingPerProcess && isFull(connection)) socket.destroy();
     if (socket.writable) advance(connection);
@@ -129,7 +136,15 @@ function isFull({ underWay, waiting }: PacedConnection): boolean {
 }
 
 function newConnection(socket: Socket, onClose: (connection: PacedConnection) => void): PacedConnection {
-  const connection: PacedConnection = { socket, underWay: 0, waiting: [], isInLine: false, isStopped: false };
+  const connection: PacedConnection = {
+    socket,
+    underWay: 0,
+    waiting: [],
+    isInLine: false,
+    isStopped: false,
+    newest: undefined,
+    answerLast: undefined,
+  };
   socket.once('close', () => onClose(connection));
   // A request that reads its body resumes the connection, and Node.js does when an answer has been sent.
   socket.on('resume', () => {
@@ -154,3 +169,24 @@ function readOrStop(connection: PacedConnection): void {
   if (isStopped) socket.resume();
   else socket.pause();
 }
+
+/**
+ * Calls `answer`, which writes to the socket and closes it, when the answers of all requests of the connection have been sent (RFC 9112 section 9.3.2). The
+ * request whose body is being read counts as none: `answer` is its answer. If it has one that has begun, the connection is destroyed. `answer` is not
+ * called if the connection ends before, or if another one waits already.
+ */
+export function answerInOrder(socket: Duplex, answer: () => void): void {
+  const connection = (socket as PacedSocket)[connectionOf];
+  if (!connection) return answer();
+  const { newest } = connection;
+  if (newest && isBeingRead(newest) && newest.headersSent) return void socket.destroy();
+  connection.answerLast ??= answer;
+  answerLastIfDue(connection);
+}
+
+function answerLastIfDue({ socket, underWay, waiting, newest, answerLast }: PacedConnection): void {
+  const unanswered = underWay + waiting.length - (newest && isBeingRead(newest) ? 1 : 0);
+  if (answerLast && unanswered === 0 && socket.writable) answerLast();
+}
+
+const isBeingRead = (response: ServerResponse): boolean => !response.closed && !response.req.complete;

@@ -15,6 +15,7 @@ import { DeadlineError } from './deadline.ts';
 import { isForm } from './body.ts';
 import { isLongUpload } from './long-uploads.ts';
 import { STATUS_CODES } from './names.ts';
+import { answerInOrder } from './paced-starts.ts';
 import { faultsOf } from './validation-faults.ts';
 
 export interface ProblemDocument {
@@ -130,12 +131,12 @@ function problemOnSocket(error: NodeJS.ErrnoException): Problem | undefined {
   }
 }
 
-/** Answers bytes that Node.js could not parse as HTTP, and closes the connection. `headers` are those of every answer. */
+/** Answers bytes that Node.js could not parse as HTTP, after the requests before them, and closes the connection. `headers` are those of every answer. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, headers: Record<string, string>, publicUrl: URL): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isLongUpload(socket)) return;
   const problem = problemOnSocket(error);
   if (!problem || !socket.writable) return void socket.destroy();
-  answerOnSocket(problem, socket, headers, publicUrl);
+  answerInOrder(socket, () => answerOnSocket(problem, socket, headers, publicUrl));
 }
 
 /** Time in milliseconds in which a client must read such an answer and close its side. */

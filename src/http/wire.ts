@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
+import { answerInOrder } from './paced-starts.ts';
 import { answerOnSocket } from './problem.ts';
 
 /** Options for Node.js's server: {@link answerForNode} does the same check with a problem. */
@@ -14,8 +15,9 @@ export function answerForNode(app: FastifyInstance, headers: Record<string, stri
   // Node.js would answer 417; RFC 9110 section 10.1.1 lets a server ignore an unknown expectation.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // Node.js would close the connection without an answer.
-  app.server.on('connect', (_request, socket) => {
-    answerOnSocket(new Problem('method-not-allowed', { headers: { Allow: '' } }), socket, headers, publicUrl);
+  app.server.on('connect', ({ socket }) => {
+    const problem = new Problem('method-not-allowed', { headers: { Allow: '' } });
+    answerInOrder(socket, () => answerOnSocket(problem, socket, headers, publicUrl));
   });
   app.addHook('onRequest', (request, _reply, done) => {
     if (!namesHostOnce(request)) return done(new Problem('malformed-request', { faults: [{ parameter: 'Host', code: 'required' }] }));
