@@ -55,7 +55,7 @@ test('a folded text is compared in NFKC and in lower case', () => {
   const fold = (a: string) => companionValues(companion([column('string', { fold: true })]), { a })['c1'];
   expect(fold('ADA@Example.com')).toBe('ada@example.com');
   expect(fold('ﬁn')).toBe(fold('FIN'));
-  for (const text of ['Zoë', 'J\u030Ca', 'Ι\u0308\u0301', 'が', '각'])
+  for (const text of ['Zoë', 'J\u030Ca', 'Ι\u0308\u0301', 'が', '각', 'ｶﾞ'])
     for (const other of [text.normalize('NFD'), text.normalize('NFC').toLowerCase(), text.toLowerCase().normalize('NFC')])
       expect(fold(other)).toBe(fold(text));
 });
@@ -65,6 +65,9 @@ test('a text of marks costs time in proportion to its length (rule 70)', () => {
   const text = `a${'\u0345'.repeat(300_000)}${'\u0334'.repeat(300_000)}b`;
   expect(foldText(text)).toHaveLength(32);
   expect(wordsOf(text, text.length)).toHaveLength(32);
+  const voiced = `\u{FF76}${'\uFF9E\u0300'.repeat(300_000)}b`;
+  expect(foldText(voiced)).toHaveLength(31);
+  expect(wordsOf(voiced, voiced.length)).toHaveLength(31);
 });
 
 test('a text that is longer than its index has room for is refused, by characters', () => {
