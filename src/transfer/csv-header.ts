@@ -106,6 +106,6 @@ function valueOf(cell: Cell, kind: CellKind): string | undefined {
     case 'boolean':
       return /^(true|false)$/i.test(cell) ? cell.toLowerCase() : JSON.stringify(cell);
     case 'json':
-      return findFault(cell, jsonLimits)?.code === 'invalid-json' ? JSON.stringify(cell) : cell;
+      return findFault(cell, rowLimits)?.code === 'invalid-json' ? JSON.stringify(cell) : cell;
   }
 }

@@ -196,6 +196,14 @@ describe('CSV', () => {
     ]);
   });
 
+  test('200 — a cell that only begins as JSON is a text, also one of more values than a body may have', async () => {
+    const name = newName();
+    await declareType(service(), name, { properties: { a: true } });
+    const cells = ['1', '1,'.repeat(10_001)].map((items) => `[${items}1],"b":2`);
+    await csv(name, ['a', ...cells.map((cell) => `"${cell.replaceAll('"', '""')}"`)].join('\n'));
+    expect(await fieldsOf(name)).toEqual(cells.map((a) => ({ a })));
+  });
+
   test('200 — an unquoted empty cell is a missing field, \\N is null, and "" is the empty text; without a type all are texts', async () => {
     const name = newName();
     await csv(name, 'a;b;c.d\n1;\\N;""\n;"\\N";x\n', '?delimiter=semicolon');
