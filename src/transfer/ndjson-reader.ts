@@ -10,7 +10,10 @@ const entityMembers = ['createdAt', 'createdBy', 'fields', 'key', 'name', 'updat
 /** A line of an export has the members of an entity around the fields. */
 const entityLimits = { ...rowLimits, depth: rowLimits.depth + 1, values: rowLimits.values + 16 };
 
-/** The rows of each chunk. A line of more than `limitBytes` is not kept in memory. */
+/** The most bytes of these members without the fields. The names of two users have up to 128 characters each. */
+const envelopeBytes = 4_096;
+
+/** The rows of each chunk. `limitBytes` are those of the fields. A line that is longer with the members of an entity is not kept in memory. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<ImportRow[]> {
   const lines = new Lines(limitBytes);
   for await (const chunk of chunks) {
@@ -21,7 +24,9 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>, limitBytes: num
 }
 
 class Lines {
+  /** Of the fields. */
   readonly #limitBytes: number;
+  readonly #lineBytes: number;
   #row = 1;
   readonly #begun = new GrowingBuffer();
   /** Of the line, also of one that is too long to be kept. */
@@ -29,6 +34,7 @@ class Lines {
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
+    this.#lineBytes = limitBytes + envelopeBytes;
   }
 
   take(chunk: Buffer): ImportRow[] {
@@ -50,7 +56,7 @@ class Lines {
 
   #begin(part: Buffer): void {
     this.#begunBytes += part.length;
-    if (this.#begunBytes > this.#limitBytes) this.#begun.take();
+    if (this.#begunBytes > this.#lineBytes) this.#begun.take();
     else this.#begun.append(part);
   }
 
@@ -59,7 +65,7 @@ class Lines {
     const bytes = this.#begunBytes + rest.length;
     this.#begunBytes = 0;
     const begun = this.#begun.take();
-    if (bytes > this.#limitBytes) return [{ row, problem: tooLarge(this.#limitBytes) }];
+    if (bytes > this.#lineBytes) return [{ row, problem: tooLarge(this.#limitBytes) }];
     const line = begun.length > 0 ? Buffer.concat([begun, rest]) : rest;
     const read = rowOf(row, row === 1 ? withoutMark(line) : line);
     return read ? [read] : [];

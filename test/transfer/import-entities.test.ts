@@ -152,6 +152,17 @@ describe('NDJSON', () => {
     expect(end).toMatchObject({ created: 0, failed: 1 });
   });
 
+  test('200 — takes an entity with as many bytes as it may have, and no fields with one more (rule 70)', async () => {
+    const [from, to] = [newName(), newName()];
+    const lineOf = (bytes: number) => `{"a": "${'x'.repeat(bytes - '{"a": ""}'.length)}"}`;
+    const limit = 2 * 1_048_576;
+    await send(from, lineOf(limit));
+    const { text: file } = await service().call('GET', `/rest/entity/${from}/export`, { cookie });
+    expect((await send(to, file)).end).toEqual({ done: true, ...counts(1, 1) });
+    expect((await rowsOf(service(), to)).map(({ fields }) => fields.length)).toEqual([limit]);
+    expect(faultsOf((await send(to, lineOf(limit + 1))).refused)).toEqual(['1 413 ']);
+  });
+
   test('200 — bytes that are not UTF-8, NUL, and a line beyond the limit are faults of their rows (rules 70 and 71)', async () => {
     const name = newName();
     const long = Buffer.from(`{"a":"${'x'.repeat(3_000_000)}"}\n`);
