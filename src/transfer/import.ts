@@ -9,6 +9,7 @@ import { requireValuesOf, uniqueBy } from '../entities/upsert.ts';
 import type { Store } from '../database/port.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
+import { Pauses } from '../http/turns.ts';
 import type { Permit } from '../rights/permit.ts';
 import { UnreadableError, type ImportRow } from './import-row.ts';
 
@@ -150,7 +151,9 @@ async function writeRows(target: ImportTarget, rows: readonly ImportRow[]) {
     const by = ruleOf(target, permits, type);
     const refused: { row: number; problem: Problem }[] = [];
     const accepted: PortionRow[] = [];
+    const pauses = new Pauses();
     for (const row of rows) {
+      await pauses.whenLong();
       const checked = row.problem ?? checkRow(row, type, by, target.limitBytes);
       if (checked instanceof Problem) refused.push({ row: row.row, problem: checked });
       else accepted.push(checked);

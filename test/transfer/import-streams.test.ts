@@ -57,6 +57,38 @@ test('an import whose client leaves writes whole portions alone, and gives back 
   await expect.poll(open, { timeout: 10_000 }).toBe(0);
 });
 
+test('other work runs between rows that take long to check, also when they are merged (rule 80)', async () => {
+  const name = newName();
+  const cookie = await caller();
+  await declareType(service(), name, { properties: { n: { type: 'integer' } }, 'x-unique': [{ fields: ['n'] }] });
+  const { entityTypes } = service().context;
+  const type = await entityTypes.find(name);
+  let others = 0;
+  const other = () => {
+    others += 1;
+    next = setImmediate(other);
+  };
+  let next = setImmediate(other);
+  onTestFinished(() => clearImmediate(next));
+  const seen = new Set<number>();
+  const check = () => {
+    seen.add(others);
+    const end = performance.now() + 5;
+    while (performance.now() < end);
+  };
+  const find = vi.spyOn(entityTypes, 'find').mockResolvedValue(type && { ...type, check });
+  onTestFinished(() => find.mockRestore());
+  for (const [mode, from] of [
+    ['replace', 1],
+    ['merge', 11],
+  ] as const) {
+    seen.clear();
+    const lines = await upload(service(), name, cookie, { query: `?by=n&mode=${mode}` }).end(rows(from, from + 4));
+    expect(lines.at(-1)).toMatchObject({ done: true, created: 5 });
+    expect(seen.size, mode).toBe(5);
+  }
+});
+
 test('a process has two imports at once (rule 80)', async () => {
   const name = newName();
   const [one, two, three] = await Promise.all([caller(), caller(), caller()]);

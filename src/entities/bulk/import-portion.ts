@@ -7,6 +7,7 @@ import { statementsWithin } from '../../database/statements-within.ts';
 import type { Database } from '../../database/tables.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../errors.ts';
+import { Pauses } from '../../http/turns.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
 import { bulkRowOf } from './bulk-statements.ts';
@@ -117,7 +118,9 @@ class Portion {
     const [fresh, again]: [PortionRow[], PortionRow[]] = [[], []];
     const changed: RowReplacement[] = [];
     const seen = new Set<string>();
-    rows.forEach((row, index) => {
+    const pauses = new Pauses();
+    for (const [index, row] of rows.entries()) {
+      await pauses.whenLong();
       const match = matches.get(index);
       if (!match) fresh.push(...(by.mode === 'merge' ? this.#mergedIntoNothing(row) : [row]));
       else if (seen.has(match.key)) again.push(row);
@@ -129,7 +132,7 @@ class Portion {
         const wanted = this.#mergedInto(row, match);
         if (wanted) changed.push({ row: wanted, key: match.key, version: match.version });
       }
-    });
+    }
     again.push(...(await this.#replace(changed, by.update)));
     for (const { row, problem } of await this.#insert(fresh)) {
       // An entity with these values has appeared, perhaps of another row of this portion.
