@@ -183,7 +183,7 @@ class UserQueues {
     return this.#ofUser.run(userName, job);
   }
 
-  /** The same, and keeps the user's place for a while when the answer is there. */
+  /** As {@link run}, and keeps the user's place for a while when the answer is there. */
   runPaced<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     let tookMs = 0;
