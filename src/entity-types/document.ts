@@ -26,7 +26,7 @@ const maximumExpansion = 1_000;
 const maximumWork = 300;
 /** Schemas of a caller's document that apply to one value (decision 193). */
 const maximumApplied = 100;
-/** Items that `uniqueItems` of a caller's document compares with each other. */
+/** Items that `uniqueItems` of a caller's document compares, unless they are scalars. */
 const maximumUnique = 1_000;
 
 const ifMatchKeyword = 'x-if-match';

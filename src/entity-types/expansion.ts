@@ -74,7 +74,7 @@ function ownWork(schema: Schema): number {
   return texts + divided + (compared / 1_000) ** 2 * 100;
 }
 
-/** Whether `uniqueItems` compares hashes of the items in place of each pair. */
+/** Whether `items` accepts scalars alone, so that `uniqueItems` reads no objects and arrays. */
 export function hasScalarItems({ items }: Schema): boolean {
   return isSchemaObject(items) && items['type'] !== undefined && [items['type']].flat().every((type) => scalarTypes.has(type));
 }
