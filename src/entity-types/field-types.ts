@@ -35,7 +35,7 @@ export function fieldTypesOf(schema: Schema): FieldTypes {
     textsOf(field) {
       const found = schemaAt(field);
       const isArray = typeof typeOfSchema(found, schema) !== 'string';
-      const texts = isSchema(found) ? enumTexts(isArray ? referredBy(found['items'], schema) : found) : undefined;
+      const texts = isSchema(found) ? enumTexts(isArray ? itemsOf(found, schema) : found) : undefined;
       return texts?.length === 0 ? undefined : texts;
     },
   };
@@ -122,7 +122,7 @@ function typeOfSchema(schema: unknown, root: Schema): FieldType {
     case 'boolean':
       return 'boolean';
     case 'array': {
-      const items = typeOfSchema(referredBy(schema['items'], root), root);
+      const items = typeOfSchema(itemsOf(schema, root), root);
       return { items: typeof items === 'string' && items !== 'object' ? items : 'any' };
     }
     case 'object':
@@ -130,6 +130,11 @@ function typeOfSchema(schema: unknown, root: Schema): FieldType {
     default:
       return 'any';
   }
+}
+
+/** The schema of all items of an array; true if the first ones have schemas of their own. */
+function itemsOf(schema: Schema, root: Schema): unknown {
+  return 'prefixItems' in schema || referredBy(schema['items'], root);
 }
 
 /** The target of a `$ref` to the document itself. Any other reference, and one in a circle, may be anything. */

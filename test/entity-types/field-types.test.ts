@@ -26,7 +26,9 @@ const types = fieldTypesOf({
     never: false,
     composed: { anyOf: [{ type: 'string' }] },
     tags: { type: 'array', items: { type: 'string' } },
+    labels: { type: 'array', items: { enum: ['new', 'old'] } },
     lines: { type: 'array', items: { type: 'object' } },
+    pair: { type: 'array', prefixItems: [{ type: 'string' }], items: { enum: ['x'] } },
     city: { $ref: '#/$defs/city' },
     loop: { $ref: '#/$defs/loop' },
     gone: { $ref: '#/$defs/none' },
@@ -57,6 +59,7 @@ test.for<[string, unknown]>([
   ['composed.below', 'any'],
   ['tags', { items: 'string' }],
   ['lines', { items: 'any' }],
+  ['pair', { items: 'any' }],
   ['city', 'string'],
   ['loop', 'any'],
   ['gone', 'any'],
@@ -72,6 +75,12 @@ test.for<[string, unknown]>([
   ['constructor', undefined],
 ])('the field %s is of the type %j', ([name, type]) => {
   expect(types.typeOf(name.split('.'))).toEqual(type);
+});
+
+test('the texts of an enum are those of a field or of all its items', () => {
+  const textsOf = (name: string) => types.textsOf?.([name]);
+  expect(['state', 'fixed', 'labels'].map(textsOf)).toEqual([['open', 'paid'], ['x'], ['new', 'old']]);
+  expect(['mixedEnum', 'text', 'tags', 'pair', 'free', 'never', 'other'].map(textsOf)).toEqual(Array.from({ length: 7 }, () => undefined));
 });
 
 test('a schema without additionalProperties: false has all other fields', () => {
