@@ -28,7 +28,11 @@ describe.each([
   });
 });
 
-test.each(['1', '2'])('with a reader that has stopped for its log the service still ends, with WORKERS=%s (rule 92)', async (workers) => {
+test.each([
+  ['1', ['SIGKILL']],
+  // The last line of the primary process may still fit into the pipe.
+  ['2', ['SIGKILL', 0]],
+])('with a reader that has stopped for its log the service still ends, with WORKERS=%s (rule 92)', async (workers, ends) => {
   const settings = { DATABASE_URL: await createDatabaseUntilDone(), RATE_LIMIT: 'off', WORKERS: workers };
   const service = await npmStart(settings, { command: startWith('> >(exec sleep 60 >&- 2>&-)') });
   await service.ready;
@@ -36,7 +40,8 @@ test.each(['1', '2'])('with a reader that has stopped for its log the service st
   const answers = await Promise.all(Array.from({ length: 1_000 }, () => fetch(`${service.url}/auth`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   service.signalParent('SIGTERM');
-  expect(await service.ended).toMatchObject({ code: null, signal: 'SIGKILL' });
+  const { code, signal } = await service.ended;
+  expect(ends).toContain(signal ?? code);
   expect(service.told()).toContain('nobody reads standard output, so the last lines of the log are lost');
   expect(service.told()).not.toMatch(/not everything stopped|stopping failed/);
 });
