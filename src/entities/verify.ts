@@ -64,6 +64,7 @@ export interface TrashState {
   live: string[];
 }
 
+/** Reads the whole trash, for `doctor`. `late` tells that housekeeping does not delete; `live` that a backup was restored in part. */
 export async function verifyTrash(db: Kysely<Database>): Promise<TrashState> {
   const { rows } = await sql<{ entities: string; late: string; live: string[] }>`
     select count(*) as entities, count(*) filter (where expires_at < now() - interval '1 hour') as late,

@@ -34,6 +34,7 @@ export interface SplitFilter {
   ofFields: Filter;
 }
 
+/** A condition with alternatives is one of columns only if all its tests are. */
 export function splitFilter(filter: Filter, companion: Companion): SplitFilter {
   return split(filter, (test) => isOfColumn(companion, test));
 }
@@ -61,6 +62,7 @@ export interface IndexWalk {
   columns: readonly Column[];
 }
 
+/** The rows of the walk that fulfil the rest of the filter, in the order of the page. There may be fewer than `limit`, although the list goes on. */
 export function indexRows(query: IndexWalk, limit: number): PageRows {
   const { companion, permit, walk, after, budget, rest, columns } = query;
   const source = companionSource(companion);
@@ -98,6 +100,7 @@ export interface Candidates {
   columns: readonly Column[];
 }
 
+/** The candidates that fulfil the filter, in no order. If columns decide, PostgreSQL reads the entities of `limit + 1` alone. */
 export function candidatesRows(query: Candidates, limit: number): PageRows {
   const { companion, permit, ranges, filter, after, order, columnOrder, columns } = query;
   const source = companionSource(companion);

@@ -185,6 +185,7 @@ export interface SelectedRows {
   where: RawBuilder<unknown>;
 }
 
+/** The rows of the selection for a count or an aggregation, which read all of them. */
 export function selectRows(selection: Selection): SelectedRows {
   const { permit, source, table, keys, rest } = selection;
   if (permit.owner === null) return { from: table, where: conditionsOf(selection) };

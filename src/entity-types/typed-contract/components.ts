@@ -166,6 +166,7 @@ export class Components {
   }
 }
 
+/** A schema of the same values and null. What accepts null already, and what is no object, stays as it is. */
 export function orNull(schema: unknown): unknown {
   if (!isSchemaObject(schema)) return schema;
   const { type, enum: values } = schema;
