@@ -166,6 +166,10 @@ async function bringBack(postgres: DebianPostgres, { title, here, restored }: Wa
 
   const first = await create(service, 'before the backup');
   await postgres.shell(backup);
+  // pgBackRest knows the second in which a backup ended, and restores later ones only.
+  const seconds = () => Math.floor(Date.now() / 1_000);
+  const ended = seconds();
+  await expect.poll(seconds).toBeGreaterThan(ended);
   const second = await create(service, 'before the moment');
   const { rows } = await sql<{ now: string }>`select clock_timestamp()::text as now`.execute(service.db);
   const moment = rows[0]?.now ?? '';
