@@ -91,17 +91,20 @@ interface OwnSchema {
   enum?: unknown[];
   format?: string;
   type?: string | string[];
+  /** Beside `type`: whether null is accepted too. */
+  nullable?: boolean;
 }
 
-const typesOf = (type: OwnSchema['type']): string[] => (type === undefined ? [] : [type].flat());
+const typesOf = ({ type, nullable }: OwnSchema): string[] => (type === undefined ? [] : [type, nullable ? 'null' : []].flat());
 
 /** What a value of this schema is: its constant, its values, its format or its type; undefined for any other schema. */
 function ofSchema(schema: unknown, isJson: boolean): Expected | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
-  const { const: constant, enum: values, format, type }: OwnSchema = schema;
+  const own: OwnSchema = schema;
+  const { const: constant, enum: values, format } = own;
   if (constant !== undefined) return oneOf([constant]);
   if (values) return oneOf(values);
-  return format === undefined ? oneOf(typesOf(type)) : ofFormat(format, typesOf(type), isJson);
+  return format === undefined ? oneOf(typesOf(own)) : ofFormat(format, typesOf(own), isJson);
 }
 
 /** The extension `x-expected` of a schema: what its pattern accepts, as a kind and the values of its text. */
@@ -140,15 +143,16 @@ interface ParentSchema extends OwnSchema {
 
 /** What the keyword of the error accepts; undefined for keywords that cannot be said in few words, such as `not`. `isJson`: the value is in a JSON body. */
 export function expectedBy({ keyword, params, parentSchema = {} }: SchemaError, isJson: boolean): Expected | undefined {
-  const { properties = {}, format, type, 'x-expected': extension }: ParentSchema = parentSchema;
+  const schema: ParentSchema = parentSchema;
+  const { properties = {}, format, 'x-expected': extension } = schema;
   if (isLimit(keyword)) return { kind: limits[keyword], values: { limit: Number(params['limit'] ?? params['multipleOf']) } };
   switch (keyword) {
     case 'type': {
-      const types = String(params['type']).split(',');
+      const types = typesOf(schema);
       return format !== undefined && types.includes('string') ? ofFormat(format, types, isJson) : oneOf(types);
     }
     case 'format':
-      return ofFormat(String(params['format']), typesOf(type), isJson);
+      return ofFormat(String(params['format']), typesOf(schema), isJson);
     case 'enum':
       return oneOf(params['allowedValues'] as unknown[]);
     case 'const':

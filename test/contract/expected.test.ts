@@ -65,6 +65,8 @@ describe('the answer to a wrong value', () => {
         customer: { type: ['string', 'null'], format: 'int64' },
         on: { type: 'string', format: 'date' },
         seats: { type: ['integer', 'null'], format: 'int32' },
+        floor: { type: 'integer', nullable: true },
+        due: { type: 'string', format: 'date', nullable: true },
       },
     });
   });
@@ -107,6 +109,9 @@ describe('the answer to a wrong value', () => {
     ['POST /rest/entity/order', { json: { total: '1', customer: '042' } }, 'int64, as "42", or null'],
     ['POST /rest/entity/order', { json: { total: '1', on: 20 } }, 'date, as 2026-11-22'],
     ['POST /rest/entity/order', { json: { total: '1', seats: 2 ** 31 } }, 'int32, or null'],
+    ['POST /rest/entity/order', { json: { total: '1', floor: 'first' } }, 'one of integer, null'],
+    ['POST /rest/entity/order', { json: { total: '1', due: 20 } }, 'date, as 2026-11-22, or null'],
+    ['POST /rest/entity/order', { json: { total: '1', due: 'soon' } }, 'date, as 2026-11-22, or null'],
   ])('400 or 422 — %s %j: %s', async ([request, call, expected]) => {
     const [method = '', path = ''] = request.split(' ');
     for (const locale of locales) {
