@@ -6,14 +6,17 @@ import type { Server } from 'node:http';
 import type { Server as NetServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
+/** The parts of a silence. Each is a turn of the event loop at least, so a process that is held up hears no silence. */
+const silentTurns = 5;
+
 /** Adds `app.drain` to the server. Call this before the routes are added. */
 export function prepareDrain(app: FastifyInstance): void {
   const { server } = app;
   const closeIdle = server.closeIdleConnections.bind(server);
   let isDraining = false;
-  let lastRequestAt = 0;
+  let turnsWithoutRequest = 0;
   app.addHook('onRequest', (_request, _reply, done) => {
-    if (isDraining) lastRequestAt = performance.now();
+    turnsWithoutRequest = 0;
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -24,12 +27,10 @@ export function prepareDrain(app: FastifyInstance): void {
     isDraining = true;
     keepIdleConnections(server);
     const startedAt = performance.now();
-    lastRequestAt = startedAt;
-    const isSilent = () => {
-      const now = performance.now();
-      return now - lastRequestAt >= silenceMs || now - startedAt >= timeoutMs;
-    };
+    turnsWithoutRequest = 0;
+    const isSilent = () => turnsWithoutRequest >= silentTurns || performance.now() - startedAt >= timeoutMs;
     const timer = setInterval(() => {
+      turnsWithoutRequest += 1;
       if (!isSilent()) return;
       // A process that was held up runs its timers before it reads the requests that have arrived meanwhile.
       setImmediate(() => {
@@ -37,7 +38,7 @@ export function prepareDrain(app: FastifyInstance): void {
         clearInterval(timer);
         closeIdle();
       });
-    }, silenceMs / 5).unref();
+    }, silenceMs / silentTurns).unref();
   });
 }
 

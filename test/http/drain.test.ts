@@ -1,6 +1,7 @@
 /** How a server that stops treats connections on which a request may be on its way. `faults/replicas.test.ts` shows it behind nginx. */
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { prepareDrain } from '../../src/http/drain.ts';
@@ -47,4 +48,13 @@ test('a request that arrived while the process was held up is answered, and its 
   spin(2 * limits.silenceMs);
   const [data] = (await once(socket, 'data')) as [Buffer];
   expect(data.toString().toLowerCase()).toMatch(/^http\/1\.1 200 ok\r\n[^]*connection: close/);
+});
+
+test('so is a request that a proxy passes on when the process goes on: held up it could receive none (rule 92)', async () => {
+  const { app, socket } = await start();
+  app.drain(limits);
+  spin(2 * limits.silenceMs);
+  // The proxy waits for answers of other requests, and runs beside this process.
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  expect(await ask(socket)).toMatch(/^http\/1\.1 200 ok\r\n[^]*connection: close/);
 });
