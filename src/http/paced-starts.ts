@@ -42,7 +42,7 @@ interface PacedConnection {
 
 const connectionOf = Symbol('connection');
 /** What Node.js calls with each request that it has parsed. A negative answer is an error in the bytes: nothing behind them is parsed. */
-type OnIncoming = (request: IncomingMessage, keepsAlive: boolean) => number;
+type OnIncoming = (request: IncomingMessage & { upgrade?: boolean }, keepsAlive: boolean) => number;
 /** Node.js does not document the parser of a socket. Without one nothing ends the parsing of what has been read. */
 type PacedSocket = Socket & { [connectionOf]?: PacedConnection; parser?: { onIncoming: OnIncoming } | null };
 
@@ -120,7 +120,7 @@ export function paceStarts(server: Server): PacedStarts {
     if (socket.writable) advance(connection);
     else if (!socket.destroyed) abandonAll(connection);
   });
-  server.on('connection', stopParsingDestroyed);
+  server.on('connection', (socket) => limitParsing(server, socket));
   return {
     get waiting() {
       return waiting;
@@ -153,12 +153,21 @@ function newConnection(socket: Socket, onClose: (connection: PacedConnection) =>
   return connection;
 }
 
-/** Node.js would otherwise go on to parse the whole of what it has read, up to 3,600 requests, after the connection has been destroyed. */
-function stopParsingDestroyed(socket: PacedSocket): void {
+/**
+ * Node.js would otherwise go on to parse the whole of what it has read, up to 3,600 requests, after the connection has been destroyed. At a CONNECT it
+ * would remove its listeners from the connection. The answers before it need them, for the room to write more and for the end of the connection.
+ */
+function limitParsing(server: Server, socket: PacedSocket): void {
   const { parser } = socket;
   if (!parser) return;
   const onIncoming = parser.onIncoming.bind(parser);
-  parser.onIncoming = (request, keepsAlive) => (socket.destroyed ? -1 : onIncoming(request, keepsAlive));
+  parser.onIncoming = (request, keepsAlive) => {
+    if (socket.destroyed) return -1;
+    if (request.method !== 'CONNECT') return onIncoming(request, keepsAlive);
+    request.upgrade = false;
+    server.emit('connect', request, socket, Buffer.alloc(0));
+    return -1;
+  };
 }
 
 /** Stops reading from a connection with too many requests, and goes on when there is room. The body of its last request may not have arrived by then. */

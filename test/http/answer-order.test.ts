@@ -1,7 +1,8 @@
 /** What Node.js cannot parse, behind requests whose answers are not there yet: answers come in the order of the requests (RFC 9112 section 9.3.2). */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { answerInOrder, paceStarts } from '../../src/http/paced-starts.ts';
 import { password, useService } from '../support/service.ts';
@@ -47,15 +48,40 @@ test('200 and 400 — likewise before a body that is not coded as it says', asyn
   expect(await statusesOf(signIn(password) + chunked)).toEqual([200, 400]);
 });
 
-test('nothing follows an answer that has begun before the whole body was there', async () => {
-  const server = createServer((_request, response) => response.writeHead(200).flushHeaders());
+const connectRequest = request('CONNECT', 'example.com:443', []);
+
+/** A server with paced starts, which answers what is no request in order, and its port. */
+async function listenWith(listener: RequestListener): Promise<{ server: Server; port: number }> {
+  const server = createServer(listener);
   paceStarts(server);
-  const broken = once(server, 'clientError');
   server.on('clientError', (_error, socket) => answerInOrder(socket, () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+  server.on('connect', (_request, socket) => answerInOrder(socket, () => socket.end('HTTP/1.1 405 Method Not Allowed\r\n\r\n')));
   server.listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+test('nothing follows an answer that has begun before the whole body was there', async () => {
+  const { server, port } = await listenWith((_request, response) => response.writeHead(200).flushHeaders());
+  const broken = once(server, 'clientError');
   expect(await statusesOf(request('POST', '/', ['Transfer-Encoding: chunked'], '1\r\nx\r\nno chunk\r\n'), port)).toEqual([200]);
   await broken;
+});
+
+test('a client that resets the connection while a CONNECT waits for its answer does not end the process', async () => {
+  const { server, port } = await listenWith(() => undefined);
+  const accepted = once(server, 'connect') as Promise<[unknown, Socket]>;
+  const client = connect(port, '127.0.0.1');
+  client.write(request('GET', '/', []) + connectRequest);
+  const [, socket] = await accepted;
+  expect(socket.listenerCount('error')).toBeGreaterThan(0);
+  client.resetAndDestroy();
+  await once(socket, 'close').catch(() => undefined);
+});
+
+test('an answer before a CONNECT is sent to its end in several parts', async () => {
+  const parts = Array.from({ length: 10 }, () => Buffer.alloc(100_000, 'x'));
+  const { port } = await listenWith((_request, response) => Readable.from(parts).pipe(response));
+  expect(await statusesOf(request('GET', '/', []) + connectRequest, port)).toEqual([200, 405]);
 });
