@@ -180,22 +180,22 @@ function readOrStop(connection: PacedConnection): void {
 }
 
 /**
- * Calls `answer`, which writes to the socket and closes it, when the answers of all requests of the connection have been sent (RFC 9112 section 9.3.2). The
- * request whose body is being read counts as none: `answer` is its answer. If it has one that has begun, the connection is destroyed. `answer` is not
- * called if the connection ends before, or if another one waits already.
+ * Calls `answer`, which writes to the socket and closes it, when the answers of all requests of the connection have been sent (RFC 9112 section 9.3.2). If
+ * the body of the newest request is not complete, `answer` is the answer to this request. If it has another one by then, the connection is
+ * destroyed in place of the call. `answer` is not called if the connection ends before, or if another one waits already.
  */
 export function answerInOrder(socket: Duplex, answer: () => void): void {
   const connection = (socket as PacedSocket)[connectionOf];
   if (!connection) return answer();
-  const { newest } = connection;
-  if (newest && isBeingRead(newest) && newest.headersSent) return void socket.destroy();
   connection.answerLast ??= answer;
   answerLastIfDue(connection);
 }
 
 function answerLastIfDue({ socket, underWay, waiting, newest, answerLast }: PacedConnection): void {
-  const unanswered = underWay + waiting.length - (newest && isBeingRead(newest) ? 1 : 0);
-  if (answerLast && unanswered === 0 && socket.writable) answerLast();
+  const incomplete = newest?.req.complete === false ? newest : undefined;
+  // An answer that has been written as a whole is waited for like the others. One that has only begun may wait for the rest of the body.
+  const unanswered = underWay + waiting.length - (incomplete?.writableEnded === false ? 1 : 0);
+  if (!answerLast || unanswered > 0 || !socket.writable) return;
+  if (incomplete?.headersSent) socket.destroy();
+  else answerLast();
 }
-
-const isBeingRead = (response: ServerResponse): boolean => !response.closed && !response.req.complete;

@@ -1,6 +1,6 @@
 /** What Node.js cannot parse, behind requests whose answers are not there yet: answers come in the order of the requests (RFC 9112 section 9.3.2). */
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -67,6 +67,22 @@ test('nothing follows an answer that has begun before the whole body was there',
   const broken = once(server, 'clientError');
   expect(await statusesOf(request('POST', '/', ['Transfer-Encoding: chunked'], '1\r\nx\r\nno chunk\r\n'), port)).toEqual([200]);
   await broken;
+});
+
+test('a request has one answer, also if its body breaks off behind the answer', async () => {
+  const broken = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+  expect(await statusesOf(signIn(password) + request('POST', '/nowhere', broken, 'no chunk\r\n'))).toEqual([200, 404]);
+});
+
+test('an answer that waits for another one is sent, though the body of its request breaks off', async () => {
+  let slow: ServerResponse | undefined;
+  const { server, port } = await listenWith(({ url }, response) => {
+    if (url === '/slow') slow = response;
+    else response.writeHead(404).end();
+  });
+  server.on('clientError', () => slow?.end());
+  const both = request('GET', '/slow', []) + request('POST', '/', ['Transfer-Encoding: chunked'], 'no chunk\r\n');
+  expect(await statusesOf(both, port)).toEqual([200, 404]);
 });
 
 test('a client that resets the connection while a CONNECT waits for its answer does not end the process', async () => {
