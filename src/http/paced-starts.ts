@@ -34,7 +34,7 @@ interface PacedConnection {
   isInLine: boolean;
   /** Whether the server reads no more from it for the present. */
   isStopped: boolean;
-  /** The answer to the newest request. */
+  /** The answer to the newest request, until both are complete: an idle connection retains no headers. */
   newest: ServerResponse | undefined;
   /** Writes what follows the answers of all requests; undefined if nothing does. */
   answerLast: (() => void) | undefined;
@@ -76,6 +76,7 @@ export function paceStarts(server: Server): PacedStarts {
     if (started === 1) setImmediate(nextTurn);
     response.once('close', () => {
       connection.underWay -= 1;
+      if (connection.newest === response && response.req.complete) connection.newest = undefined;
       advance(connection);
       answerLastIfDue(connection);
     });

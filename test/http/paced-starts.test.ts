@@ -1,8 +1,10 @@
 /** Many requests at once are started in portions, in order, and none waits for the answer of another. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { paceStarts, type PacedStarts } from '../../src/http/paced-starts.ts';
 
@@ -100,4 +102,30 @@ test('a request whose client has left while it waited is not started but counted
 
 test('a server without a listener for requests is refused', () => {
   expect(() => paceStarts(createServer())).toThrow('no listener');
+});
+
+test('a connection retains no request that has been answered', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const answers: WeakRef<ServerResponse>[] = [];
+  const server = createServer({ keepAliveTimeout: 72_000 }, (_request, response) => {
+    answers.push(new WeakRef(response));
+    response.end();
+  });
+  paceStarts(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  onTestFinished(() => {
+    client.destroy();
+    server.close();
+  });
+  client.write(requestFor('/'));
+  await once(client, 'data');
+  const isRetained = () => {
+    collect();
+    return answers.some((answer) => answer.deref());
+  };
+  await expect.poll(isRetained).toBe(false);
+  expect(answers).toHaveLength(1);
 });
