@@ -143,7 +143,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
 const lingerMs = 1_000;
 
 /**
- * Writes a whole answer to a connection without a reply object, and closes it. Node.js does not manage such a connection any more. Without
+ * Writes a whole answer to a connection without a reply object, and closes it. Node.js may not manage such a connection any more. Without
  * a listener its error would end the process, and a client could leave it open for ever.
  */
 export function answerOnSocket(problem: Problem, socket: Duplex, headers: Record<string, string>, publicUrl: URL): void {
