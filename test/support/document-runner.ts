@@ -95,6 +95,7 @@ export async function runDocument(text: string, front?: Front) {
   const service = await npmStart(front ? { PUBLIC_URL: `http://localhost:${front.port}` } : {}, { cwd });
   await service.ready;
   await front?.start(service.url, cwd);
+  const present = new Set(await filesIn(cwd));
   const { port } = front ?? service;
   const told = service.told();
   const passwordIn = (each: string) => /\b[a-z0-9]{6}(-[a-z0-9]{6}){3}\b/.exec(each)?.[0];
@@ -113,12 +114,13 @@ export async function runDocument(text: string, front?: Front) {
   steps.forEach(({ command, expected }, index) => {
     expect(comparable(asWritten(answers[index] ?? '')), command).toBe(comparable(expected));
   });
-  expect((await readFile(join(project, '.gitignore'), 'utf8')).split('\n')).toEqual(expect.arrayContaining(await writtenFiles(cwd)));
+  const made = (await filesIn(cwd)).filter((name) => !present.has(name));
+  expect((await readFile(join(project, '.gitignore'), 'utf8')).split('\n')).toEqual(expect.arrayContaining(made));
   return { cwd, service, asRun };
 }
 
-/** The files of the directory that are neither the project's nor the script of {@link runAll}, as `.gitignore` names them. */
-async function writtenFiles(directory: string): Promise<string[]> {
+/** The files of the directory without the script of {@link runAll}, as `.gitignore` names them. */
+async function filesIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && entry.name !== 'tour.sh').map(({ name }) => `/${name}`);
 }
