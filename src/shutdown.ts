@@ -14,7 +14,10 @@ import { nextTurn, waitForPrimary, type Workers } from './workers.ts';
 export const stopTimeoutMs = 10_000;
 /** The last step of a process begins after this time at the latest, so that its embedded database always stops. */
 export const lastStepMs = 9_000;
-/** After this time a worker does not wait for the reader of the log. It gets its signal after 3 s at the latest, and is killed after `lastStepMs`. */
+/**
+ * After this time a worker does not wait for the reader of the log. Once the start is over, it gets its signal within 3 s of the primary process, and
+ * is killed after `lastStepMs`.
+ */
 export const workerFlushMs = 5_000;
 
 export interface ShutdownStep {
