@@ -6,6 +6,7 @@ import { inTurn, Pauses } from '../../src/http/turns.ts';
 import { BoundedQueue } from '../../src/http/concurrency-limit.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
+import { countTurns } from '../support/turns.ts';
 
 const service = useService();
 
@@ -55,20 +56,14 @@ test('a refusal comes before long pieces that wait (rule 80)', async () => {
 });
 
 test('other work runs between two steps after the steps have taken long (rule 80)', async () => {
-  let others = 0;
-  const other = () => {
-    others += 1;
-    next = setImmediate(other);
-  };
-  let next = setImmediate(other);
-  onTestFinished(() => clearImmediate(next));
+  const turns = countTurns();
   const pauses = new Pauses();
   await pauses.whenLong();
-  expect(others).toBe(0);
+  expect(turns()).toBe(0);
   for (const step of [1, 2, 3]) {
     spin(5);
     await pauses.whenLong();
-    expect(others).toBeGreaterThanOrEqual(step);
+    expect(turns()).toBeGreaterThanOrEqual(step);
   }
 });
 

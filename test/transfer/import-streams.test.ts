@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { Proxy } from '../support/proxy.ts';
 import { useService, TestService } from '../support/service.ts';
+import { countTurns } from '../support/turns.ts';
 import { upload, type ReportLine } from '../support/upload.ts';
 
 const service = useService();
@@ -63,16 +64,10 @@ test('other work runs between rows that take long to check, also when they are m
   await declareType(service(), name, { properties: { n: { type: 'integer' } }, 'x-unique': [{ fields: ['n'] }] });
   const { entityTypes } = service().context;
   const type = await entityTypes.find(name);
-  let others = 0;
-  const other = () => {
-    others += 1;
-    next = setImmediate(other);
-  };
-  let next = setImmediate(other);
-  onTestFinished(() => clearImmediate(next));
+  const turns = countTurns();
   const seen = new Set<number>();
   const check = () => {
-    seen.add(others);
+    seen.add(turns());
     const end = performance.now() + 5;
     while (performance.now() < end);
   };
