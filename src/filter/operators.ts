@@ -32,7 +32,7 @@ const negation =
 /** Objects and arrays are compared with null alone. */
 function equality({ field, type, value, texts }: Operand, at: readonly number[], { refuse }: OperatorContext): Filter {
   if (value === null) return { kind: 'null', field };
-  if (!isScalarType(type)) return refuse({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } }, at);
+  if (!isScalarType(type)) return refuse(notFilterable(type), at);
   const read = readValue(type, value, texts);
   return 'code' in read ? refuse(read, at) : { kind: 'compare', field, operator: '=', ...read };
 }
@@ -59,15 +59,14 @@ const isOneOf: Operator = (operand, context) => {
 const ordered =
   (operator: '<' | '<=' | '>' | '>='): Operator =>
   ({ field, type, value }, { refuse }) => {
-    if (!isScalarType(type) || !isOrdered(type))
-      return refuse({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
+    if (!isScalarType(type) || !isOrdered(type)) return refuse(notFilterable(type));
     if (type === 'any' && typeof value === 'boolean') return refuse({ code: 'invalid-type', values: { allowed: 'string, number' } });
     const read = readValue(type, value);
     return 'code' in read ? refuse(read) : { kind: 'compare', field, operator, ...read };
   };
 
 const prefix: Operator = ({ field, type, value }, { refuse }) => {
-  if (type !== 'string' && type !== 'any') return refuse({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
+  if (type !== 'string' && type !== 'any') return refuse(notFilterable(type));
   const read = readValue('string', value);
   return 'code' in read ? refuse(read) : { kind: 'prefix', field, value: String(read.value) };
 };
@@ -75,8 +74,7 @@ const prefix: Operator = ({ field, type, value }, { refuse }) => {
 /** A part of a text or an item of an array; of a field without a declared type either of the two. */
 const contains: Operator = ({ field, type, value, texts }, { refuse }) => {
   const isText = type === 'string';
-  if (!isText && type !== 'any' && !isArrayComparedAsText(type))
-    return refuse({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
+  if (!isText && type !== 'any' && !isArrayComparedAsText(type)) return refuse(notFilterable(type));
   if (value === null && !isText) return { kind: 'member', field, value };
   const read = readValue(typeof type === 'string' ? (isText ? 'string' : 'any') : type.items, value, texts);
   if ('code' in read) return refuse(read);
@@ -110,6 +108,8 @@ export const operators: Readonly<Record<string, Operator>> = {
   $exists: presence((field) => ({ kind: 'exists', field })),
   $empty: presence((field) => any([not({ kind: 'exists', field }), { kind: 'null', field }])),
 };
+
+const notFilterable = (type: FieldType): Unplaced => ({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
 
 /** The operators that a field of the type takes. */
 export function operatorsOf(type: FieldType): string[] {
