@@ -12,7 +12,8 @@ export async function writeSynced(path: string, text: string): Promise<void> {
     await file.writeFile(text);
     await file.sync();
   } catch (error) {
-    await rm(path, { force: true });
+    // The caller learns why the file could not be written, not why it could not be removed.
+    await rm(path, { force: true }).catch(() => undefined);
     throw error;
   }
 }
