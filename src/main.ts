@@ -120,7 +120,7 @@ async function stop(reason: StopReason, failure?: unknown): Promise<void> {
     log?.info({ event: 'service.stopped', status, durationMs: Math.round(performance.now() - began) });
     const flushUntilMs = cluster.isWorker ? workerFlushMs : lastStepMs;
     if (!(await flushLog(Math.max(leastFlushMs, flushUntilMs - (performance.now() - began))))) {
-      printError('nobody reads standard output, so the last lines of the log are lost');
+      printError('the last lines of the log are lost, because the reader of standard output has stopped');
       // `process.exit` would wait for the reader as well.
       process.kill(process.pid, 'SIGKILL');
     }

@@ -42,7 +42,7 @@ test.each([
   service.signalParent('SIGTERM');
   const { code, signal } = await service.ended;
   expect(ends).toContain(signal ?? code);
-  expect(service.told()).toContain('nobody reads standard output, so the last lines of the log are lost');
+  expect(service.told()).toContain('the last lines of the log are lost, because the reader of standard output has stopped');
   expect(service.told()).not.toMatch(/not everything stopped|stopping failed/);
 });
 
