@@ -15,6 +15,8 @@ const startsPerTurn = 32;
 const unansweredPerConnection = 16;
 /** 32 MiB of objects. Node.js reads 64 KiB at once, in which one connection can send 3,600 requests. */
 const waitingPerProcess = 8_192;
+/** Node.js reads on behind bytes that it could not parse, and reports each part of 64 KiB. */
+const mostBytesBehindLast = 1_048_576;
 
 /** The requests that have arrived and have not been started. */
 export interface PacedStarts {
@@ -38,6 +40,8 @@ interface PacedConnection {
   newest: ServerResponse | undefined;
   /** Writes what follows the answers of all requests; undefined if nothing does. */
   answerLast: (() => void) | undefined;
+  /** The bytes that had been read by then. */
+  bytesBeforeLast: number;
 }
 
 const connectionOf = Symbol('connection');
@@ -145,6 +149,7 @@ function newConnection(socket: Socket, onClose: (connection: PacedConnection) =>
     isStopped: false,
     newest: undefined,
     answerLast: undefined,
+    bytesBeforeLast: 0,
   };
   socket.once('close', () => onClose(connection));
   // A request that reads its body resumes the connection, and Node.js does when an answer has been sent.
@@ -183,12 +188,13 @@ function readOrStop(connection: PacedConnection): void {
 /**
  * Calls `answer`, which writes to the socket and closes it, when the answers of all requests of the connection have been sent (RFC 9112 section 9.3.2). If
  * the body of the newest request is not complete, `answer` is the answer to this request. If it has another one by then, the connection is
- * destroyed in place of the call. `answer` is not called if the connection ends before, or if another one waits already.
+ * destroyed in place of the call, and likewise if the client goes on and sends 1 MiB. `answer` is not called if the connection ends before, or if another one waits already.
  */
 export function answerInOrder(socket: Duplex, answer: () => void): void {
   const connection = (socket as PacedSocket)[connectionOf];
   if (!connection) return answer();
-  connection.answerLast ??= answer;
+  if (!connection.answerLast) Object.assign(connection, { answerLast: answer, bytesBeforeLast: connection.socket.bytesRead });
+  else if (connection.socket.bytesRead - connection.bytesBeforeLast > mostBytesBehindLast) return void socket.destroy();
   answerLastIfDue(connection);
 }
 

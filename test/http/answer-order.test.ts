@@ -96,6 +96,18 @@ test('a client that resets the connection while a CONNECT waits for its answer d
   await once(socket, 'close').catch(() => undefined);
 });
 
+test('a client that goes on behind bytes that are no request, while they wait for their answer, is cut off after 1 MiB (rule 80)', async () => {
+  const { server, port } = await listenWith(() => undefined);
+  const accepted = once(server, 'clientError') as Promise<[unknown, Socket]>;
+  const client = connect(port, '127.0.0.1');
+  client.on('error', () => undefined);
+  client.write(`${request('GET', '/', [])}no request\r\n\r\n`);
+  const [, socket] = await accepted;
+  for (let part = 0; part < 100; part++) client.write(Buffer.alloc(65_536, 'x'));
+  await once(socket, 'close');
+  expect(socket.bytesRead).toBeLessThan(1_048_576 + 2 * 65_536);
+});
+
 test('an answer before a CONNECT is sent to its end in several parts', async () => {
   const parts = Array.from({ length: 10 }, () => Buffer.alloc(100_000, 'x'));
   const { port } = await listenWith((_request, response) => Readable.from(parts).pipe(response));
