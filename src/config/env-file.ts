@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { nearName } from './near-name.ts';
-import { ConfigError, settingNames } from './settings.ts';
+import { settingNames } from './settings.ts';
 
 /** A name and its value, in quotation marks or up to the end of the line, as `parseEnv` reads them. */
 const settingLine =
@@ -20,23 +20,27 @@ const readEarlier = /^(NODE_(OPTIONS|EXTRA_CA_CERTS|COMPILE_CACHE|USE_ENV_PROXY)
 /** What OpenTelemetry, node-postgres and Node.js read afterwards. */
 const readLater = /^(OTEL_\w+|PG[A-Z]+|TZ|NODE_TLS_REJECT_UNAUTHORIZED)$/;
 
+export interface EnvFile {
+  values: NodeJS.Dict<string>;
+  /** All lines that are no setting and all unknown, repeated and ineffective names, without their values. */
+  problems: string[];
+}
+
 /**
- * The values of the file at `path`; none if there is no such file. `environment` may name ISSUERS_FILE, whose variables are known names too.
- * Throws {@link ConfigError} with all lines that are no setting and all unknown, repeated and ineffective names. Values are in no message.
+ * The file at `path`; without values if there is no such file. `environment` may name ISSUERS_FILE, whose variables are known names too.
  */
-export function readEnvFile(path: string, environment: NodeJS.ProcessEnv): NodeJS.Dict<string> {
+export function readEnvFile(path: string, environment: NodeJS.ProcessEnv): EnvFile {
   const text = readText(path)
     ?.replace(/^\uFEFF/, '')
     .replaceAll('\r\n', '\n');
-  if (text === undefined) return {};
+  if (text === undefined) return { values: {}, problems: [] };
   const values = parseEnv(text);
   const { settings, problems } = scan(text);
   const misread = [...settings].find(([name, { value }]) => values[name] !== value);
   if (problems.length === 0 && misread) problems.push({ line: misread[1].lines[0] ?? 1, reason: misreadReason });
   const issuers = environment['ISSUERS_FILE'] ?? values['ISSUERS_FILE'];
   const found = problems.map(({ line, reason }) => `line ${line} of ${path} ${reason}`);
-  throwIfAny([...found, ...nameProblems(path, settings, issuers ? readText(issuers) : '')]);
-  return values;
+  return { values, problems: [...found, ...nameProblems(path, settings, issuers ? readText(issuers) : '')] };
 }
 
 const misreadReason = 'is not what Node.js reads: remove the blanks around =, or put the value in quotation marks';
@@ -90,10 +94,6 @@ function nameProblems(path: string, settings: Scanned['settings'], issuers: stri
     if (issuers === undefined || new RegExp(`\\b${name}\\b`).test(issuers)) return [];
     return [`${subject} is no setting${near ? `: did you mean ${near}?` : '; docs/settings.md lists all of them'}`];
   });
-}
-
-function throwIfAny(problems: string[]): void {
-  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 /** Undefined if there is no such file. */

@@ -1,15 +1,17 @@
 /** The source of settings: the environment of the process and, outside production, the file `.env`. */
 import { readEnvFile } from './env-file.ts';
 import { nearName } from './near-name.ts';
-import { settingNames } from './settings.ts';
+import { ConfigError, problemsOfConfig, settingNames } from './settings.ts';
 
 /**
  * `process.env`, completed from `.env` in the working directory unless NODE_ENV is production. Variables that are set already stay
- * unchanged. Throws ConfigError if a line or a name of the file has no meaning.
+ * unchanged. Throws {@link ConfigError} if a line or a name of the file has no meaning; it then has the problems of the values too.
  */
 export function readEnvironment(): NodeJS.ProcessEnv {
   if (process.env['NODE_ENV'] !== 'production') {
-    for (const [name, value] of Object.entries(readEnvFile('.env', process.env))) process.env[name] ??= value;
+    const { values, problems } = readEnvFile('.env', process.env);
+    for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
+    if (problems.length > 0) throw new ConfigError([...problems, ...problemsOfConfig(process.env)]);
   }
   return process.env;
 }

@@ -110,6 +110,13 @@ export function readConfig(environment: Environment): Config {
   return config;
 }
 
+/** What {@link readConfig} would throw for; empty if it would not. */
+export function problemsOfConfig(environment: Environment): string[] {
+  const read = new Reader(environment);
+  readSettings(read);
+  return read.problems;
+}
+
 export function settingNames(): string[] {
   const read = new Reader({});
   readSettings(read);

@@ -24,13 +24,18 @@ test('a database of a later version is reported in one line and is not changed (
   ]);
 });
 
-test('faults of .env are reported with their lines, and nothing is started; doctor reports them too', async () => {
+test('faults of .env are reported with their lines, beside all wrong values, and nothing is started; doctor reports them too', async () => {
   const cwd = await projectDirectory();
   const dataDir = await newDataDir();
-  await writeFile(join(cwd, '.env'), `DATA_DIR=${dataDir}\nDATABASE_ULR=postgres://ada:hush@localhost/entities\nWORKERS 2\n`);
+  await writeFile(
+    join(cwd, '.env'),
+    `DATA_DIR=${dataDir}\nDATABASE_ULR=postgres://ada:hush@localhost/entities\nWORKERS 2\nLOG_LEVL=warn\nRATE_LIMIT=often\n`,
+  );
   const problems = [
     'line 3 of .env is no setting: write NAME=value, with both quotation marks or none',
     'DATABASE_ULR in line 2 of .env is no setting: did you mean DATABASE_URL?',
+    'LOG_LEVL in line 4 of .env is no setting: did you mean LOG_LEVEL?',
+    'RATE_LIMIT must be one of on, off, not "often"',
   ];
   const service = await npmStart({}, { cwd });
   expect((await service.ended).code).toBe(1);
