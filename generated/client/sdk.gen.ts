@@ -26,12 +26,12 @@ export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
  */
 export const getSession = (options: Options<GetSessionData>): RequestResult<GetSessionResponses> => options.client.get<GetSessionResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -56,12 +56,12 @@ export const getSession = (options: Options<GetSessionData>): RequestResult<GetS
  */
 export const endSession = (options: Options<EndSessionData>): RequestResult<EndSessionResponses> => options.client.head<EndSessionResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -121,12 +121,12 @@ export const refreshSession = (options: Options<RefreshSessionData>): RequestRes
  */
 export const listProfiles = (options: Options<ListProfilesData>): RequestResult<ListProfilesResponses> => options.client.get<ListProfilesResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -451,12 +451,12 @@ export const logoutFromProvider = (options: Options<LogoutFromProviderData>): Re
  */
 export const listEntities = (options: Options<ListEntitiesData>): RequestResult<ListEntitiesResponses> => options.client.get<ListEntitiesResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -487,12 +487,12 @@ export const listEntities = (options: Options<ListEntitiesData>): RequestResult<
  */
 export const createEntity = (options: Options<CreateEntityData>): RequestResult<CreateEntityResponses> => options.client.post<CreateEntityResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -521,12 +521,12 @@ export const createEntity = (options: Options<CreateEntityData>): RequestResult<
  */
 export const queryEntities = (options: Options<QueryEntitiesData>): RequestResult<QueryEntitiesResponses> => options.client.post<QueryEntitiesResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -556,12 +556,12 @@ export const queryEntities = (options: Options<QueryEntitiesData>): RequestResul
  */
 export const aggregateEntities = (options: Options<AggregateEntitiesData>): RequestResult<AggregateEntitiesResponses> => options.client.post<AggregateEntitiesResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -591,12 +591,12 @@ export const aggregateEntities = (options: Options<AggregateEntitiesData>): Requ
  */
 export const createEntities = (options: Options<CreateEntitiesData>): RequestResult<CreateEntitiesResponses> => options.client.post<CreateEntitiesResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -629,12 +629,12 @@ export const createEntities = (options: Options<CreateEntitiesData>): RequestRes
  */
 export const upsertEntity = (options: Options<UpsertEntityData>): RequestResult<UpsertEntityResponses> => options.client.post<UpsertEntityResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -672,12 +672,12 @@ export const upsertEntity = (options: Options<UpsertEntityData>): RequestResult<
  */
 export const exportEntities = (options: Options<ExportEntitiesData>): RequestResult<ExportEntitiesResponses> => options.client.get<ExportEntitiesResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -713,12 +713,12 @@ export const exportEntities = (options: Options<ExportEntitiesData>): RequestRes
  */
 export const importEntities = (options: Options<ImportEntitiesData>): RequestResult<ImportEntitiesResponses> => options.client.post<ImportEntitiesResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -755,12 +755,12 @@ export const importEntities = (options: Options<ImportEntitiesData>): RequestRes
  */
 export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<DeleteEntityResponses> => options.client.delete<DeleteEntityResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -789,12 +789,12 @@ export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<
  */
 export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEntityResponses> => options.client.get<GetEntityResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -824,12 +824,12 @@ export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEnt
  */
 export const updateEntity = (options: Options<UpdateEntityData>): RequestResult<UpdateEntityResponses> => options.client.post<UpdateEntityResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -859,12 +859,12 @@ export const updateEntity = (options: Options<UpdateEntityData>): RequestResult<
  */
 export const listVersions = (options: Options<ListVersionsData>): RequestResult<ListVersionsResponses> => options.client.get<ListVersionsResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -893,12 +893,12 @@ export const listVersions = (options: Options<ListVersionsData>): RequestResult<
  */
 export const restoreEntity = (options: Options<RestoreEntityData>): RequestResult<RestoreEntityResponses> => options.client.post<RestoreEntityResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -930,12 +930,12 @@ export const restoreEntity = (options: Options<RestoreEntityData>): RequestResul
  */
 export const runBatch = (options: Options<RunBatchData>): RequestResult<RunBatchResponses> => options.client.post<RunBatchResponses>({
     security: [
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -961,11 +961,11 @@ export const runBatch = (options: Options<RunBatchData>): RequestResult<RunBatch
  * The types of the names on which the caller has the action `type`, by name, without their documents.
  */
 export const listEntityTypes = (options: Options<ListEntityTypesData>): RequestResult<ListEntityTypesResponses> => options.client.get<ListEntityTypesResponses>({
-    security: [{
+    security: [{ name: 'X-API-Key', type: 'apiKey' }, {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
-        }, { name: 'X-API-Key', type: 'apiKey' }],
+        }],
     url: '/rest/entity-type',
     ...options
 });
@@ -979,11 +979,11 @@ export const listEntityTypes = (options: Options<ListEntityTypesData>): RequestR
  *
  */
 export const deleteEntityType = (options: Options<DeleteEntityTypeData>): RequestResult<DeleteEntityTypeResponses> => options.client.delete<DeleteEntityTypeResponses>({
-    security: [{
+    security: [{ name: 'X-API-Key', type: 'apiKey' }, {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
-        }, { name: 'X-API-Key', type: 'apiKey' }],
+        }],
     url: '/rest/entity-type/{name}',
     ...options
 });
@@ -996,11 +996,11 @@ export const deleteEntityType = (options: Options<DeleteEntityTypeData>): Reques
  *
  */
 export const getEntityType = (options: Options<GetEntityTypeData>): RequestResult<GetEntityTypeResponses> => options.client.get<GetEntityTypeResponses>({
-    security: [{
+    security: [{ name: 'X-API-Key', type: 'apiKey' }, {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
-        }, { name: 'X-API-Key', type: 'apiKey' }],
+        }],
     url: '/rest/entity-type/{name}',
     ...options
 });
@@ -1025,11 +1025,11 @@ export const getEntityType = (options: Options<GetEntityTypeData>): RequestResul
  *
  */
 export const putEntityType = (options: Options<PutEntityTypeData>): RequestResult<PutEntityTypeResponses> => options.client.put<PutEntityTypeResponses>({
-    security: [{
+    security: [{ name: 'X-API-Key', type: 'apiKey' }, {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
-        }, { name: 'X-API-Key', type: 'apiKey' }],
+        }],
     url: '/rest/entity-type/{name}',
     ...options,
     headers: {
@@ -1047,11 +1047,11 @@ export const putEntityType = (options: Options<PutEntityTypeData>): RequestResul
  *
  */
 export const planEntityType = (options: Options<PlanEntityTypeData>): RequestResult<PlanEntityTypeResponses> => options.client.post<PlanEntityTypeResponses>({
-    security: [{
+    security: [{ name: 'X-API-Key', type: 'apiKey' }, {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
-        }, { name: 'X-API-Key', type: 'apiKey' }],
+        }],
     url: '/rest/entity-type/{name}/plan',
     ...options,
     headers: {

@@ -27,6 +27,13 @@ test('parameters stand in the operations: openapi-client-axios-typegen loses tho
   expect(Object.keys(document.paths).filter((path) => document.paths[path]?.parameters !== undefined)).toEqual([]);
 });
 
+test('an operation that takes an API key or a cookie names the key first: converters make requests with the first scheme', () => {
+  const orders = [document, ...written].map(({ security = [] }) => security.flatMap((alternative) => Object.keys(alternative)));
+  const both = orders.filter((schemes) => schemes.includes('apiKey') && schemes.includes('sessionCookie'));
+  expect(both.length).toBeGreaterThan(10);
+  expect(both.filter(([first]) => first !== 'apiKey')).toEqual([]);
+});
+
 describe.for(titled(operations))('%s', ([, { requestBody, responses, parameters }]) => {
   const contents = [requestBody, ...Object.values(responses)].flatMap((part) =>
     Object.entries((part?.content ?? {}) as Record<string, Media>).map(([type, media]) => ({ part, type, media })),
