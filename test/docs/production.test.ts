@@ -1,4 +1,6 @@
 /** docs/production.md, compared with the settings that the service accepts. */
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/settings.ts';
 import { readDocument } from '../support/markdown.ts';
@@ -24,4 +26,12 @@ test('the settings for systemd in docs/production.md are accepted', () => {
   const config = readConfig({ NODE_ENV: 'production', ...settingsIn(environment.replaceAll('…', 'secret')) });
   expect(config).toMatchObject({ production: true, trustProxy: ['127.0.0.1'] });
   expect(config.databaseUrl?.toString()).toBe('db.example.com:5432/entities');
+});
+
+test('no document runs a package of the public registry under a name of ours, which may belong to others there', () => {
+  const root = join(import.meta.dirname, '../..');
+  const documents = globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'src/client/*.md'], { cwd: root });
+  const commands = documents.flatMap((path) => readDocument(path).match(/npx [^\n`]*entity-service[\w-]*/g) ?? []);
+  expect(commands.length).toBeGreaterThan(4);
+  expect(commands.filter((command) => !/^npx --no entity-service/.test(command))).toEqual([]);
 });

@@ -72,10 +72,10 @@ test('the package has the documents and the files of deploy/, and no document ha
 test.each([
   ['the Node.js of this machine', () => ''],
   ['Node.js 24', () => `${join(process.execPath, '..')}:`],
-])('npx entity-service in that directory starts the service with a database of its own, with %s', async (_, first) => {
+])('npx --no entity-service in that directory starts the service with a database of its own, with %s', async (_, first) => {
   const dataDir = await newDataDir();
   const settings = { DATA_DIR: dataDir, PATH: `${first()}${loginEnvironment()['PATH']}`, WORKERS: '2' };
-  const service = await npmStart(settings, { cwd: join(directory, 'empty'), command: ['npx', 'entity-service'] });
+  const service = await npmStart(settings, { cwd: join(directory, 'empty'), command: ['npx', '--no', 'entity-service'] });
   await service.ready;
   const { user, password } = credentialsIn(service.told()) ?? { user: '', password: '' };
   const client = await signIn(service, user, password);
@@ -83,7 +83,7 @@ test.each([
   expect((await client.entities('note').get(key)).fields).toEqual({ text: 'kept' });
   expect((await fetch(`${service.url}/docs`)).status).toBe(200);
 
-  const { stdout } = await run('npx', ['entity-service', 'admin', 'user', 'list', '--json'], {
+  const { stdout } = await run('npx', ['--no', 'entity-service', 'admin', 'user', 'list', '--json'], {
     cwd: join(directory, 'empty'),
     env: loginEnvironment(settings),
   });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line of the package: `npx entity-service-client types`. */
+/** The command line of the package: `entity-service-client types`. */
 import { parseArgs } from 'node:util';
 import { ApiError, ClientError } from '../errors.ts';
 import { promptOnTerminal } from './credential.ts';

@@ -30,7 +30,7 @@ export function printTypes({ tags, components: { schemas } }: TypedDocument): st
   const declarations = [...names].map((name) => declaration(name, schemas[name] ?? true) + (main.has(name) ? queryTypes(name) : ''));
   const entities = types.map(({ name, entity }) => `  ${memberName(entity)}: ${name};\n`);
   return [
-    '// Written by `npx entity-service-client types`. Do not edit.',
+    '// Written by `entity-service-client types`. Do not edit.',
     "import type { EntityFilter, EntitySort } from 'entity-service-client';\n",
     ...declarations,
     `/** The fields of entities by their name. */\nexport interface EntityFields {\n${entities.join('')}}\n`,

@@ -1,4 +1,4 @@
-/** `npx entity-service-client types`: writes TypeScript types of the entity types that the caller may see. */
+/** `entity-service-client types`: writes TypeScript types of the entity types that the caller may see. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { EntityServiceClient } from '../client.ts';
 import { ApiError } from '../errors.ts';
