@@ -108,6 +108,7 @@ export function logRequests(app: FastifyInstance, addressOf: (request: FastifyRe
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
       principal: principal?.user.id,
+      user: principal?.user.name,
       way: principal?.method,
       session: principal?.session?.id,
       address: addressOf(request),

@@ -187,7 +187,7 @@ test('one id is in the problem, the log, the audit trail and the trace of a requ
 
   const [line, ...others] = started.log().filter((entry) => entry['requestId'] === requestId);
   expect(others).toEqual([]);
-  expect(line).toMatchObject({ event: 'request', operation: 'refreshSession', status: 403, reason: 'csrf-rejected' });
+  expect(line).toMatchObject({ event: 'request', operation: 'refreshSession', status: 403, reason: 'csrf-rejected', user: 'admin' });
   const span = collector.spans.find(({ attributes }) => attributes['entity_service.request_id'] === requestId);
   expect(span).toMatchObject({ name: 'refreshSession', attributes: { 'error.type': 'csrf-rejected' } });
   expect(line?.['traceId']).toBe(span?.traceId);
