@@ -4,7 +4,7 @@ import type { EntityPage as StoredPage, EntityQuery, FieldTest, Fields, Int64, W
 import type { Entity } from './entity.ts';
 import { exactJson } from './exact-json.ts';
 import type { CallOptions, Client } from './operation.ts';
-import { deliver, mapResult, valueOf, type ErrorStyle, type Outcome, type Result } from './result.ts';
+import { deliver, valueOf, type ErrorStyle, type Outcome, type Result } from './result.ts';
 
 type Scalar = string | number | boolean | null;
 interface Presence {
@@ -106,6 +106,8 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
   readonly #name: string;
   readonly #query: Omit<EntityQuery, 'filter'> & { filter?: object };
   readonly #options: CallOptions;
+  /** The cursor and the ETag of each page that this list has read. */
+  readonly #origins = new WeakMap<object, { cursor: string | undefined; etag: string | null }>();
 
   constructor(client: Client, style: S, name: string, listed: ListOptions<T>) {
     const { filter, search, sort, limit, fields, include, count, deleted, ...options } = listed;
@@ -146,15 +148,31 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
     return deliver(this.#style, await this.#page(cursor));
   }
 
-  async #page(cursor: string | undefined): Promise<Result<EntityPage<T> & W>> {
-    const query = { ...this.#query, ...(cursor !== undefined && { cursor }) };
-    return mapResult(await this.#send(query), (page) => (query.include ? withIncluded(page) : page) as EntityPage<T> & W);
+  /**
+   * The page of this list as it stands. If it has not changed, the server sends no body and the given object is returned. A query that does not fit into a
+   * URL is answered with a body each time. Throws TypeError for a page of another list.
+   */
+  async reload(page: EntityPage<T> & W): Promise<Outcome<S, EntityPage<T> & W>> {
+    const origin = this.#origins.get(page);
+    if (!origin) throw new TypeError('reload takes a page that this list has read');
+    const { cursor, etag } = origin;
+    return deliver(this.#style, await this.#page(cursor, etag === null ? undefined : { etag, page }));
   }
 
-  #send(body: Omit<EntityQuery, 'filter'> & { filter?: object }): Promise<Result<StoredPage>> {
+  async #page(cursor: string | undefined, known?: { etag: string; page: EntityPage<T> & W }): Promise<Result<EntityPage<T> & W>> {
+    const query = { ...this.#query, ...(cursor !== undefined && { cursor }) };
+    const result = await this.#send(query, known?.etag);
+    if (!result.ok) return result;
+    if (result.status === 304 && known) return { ...result, value: known.page };
+    const page = (query.include ? withIncluded(result.value) : result.value) as EntityPage<T> & W;
+    this.#origins.set(page, { cursor, etag: result.headers.get('etag') });
+    return { ...result, value: page };
+  }
+
+  #send(body: Omit<EntityQuery, 'filter'> & { filter?: object }, etag: string | undefined): Promise<Result<StoredPage>> {
     const request = { client: this.#client, path: { name: this.#name }, ...this.#options };
     const query = urlQuery(body);
-    if (query) return operations.listEntities({ ...request, query });
+    if (query) return operations.listEntities({ ...request, query, ...(etag !== undefined && { headers: { 'If-None-Match': etag } }) });
     return operations.queryEntities({ ...request, body: body as EntityQuery });
   }
 }

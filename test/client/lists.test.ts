@@ -49,6 +49,26 @@ describe('list', () => {
     expect(await companies(customers().list())).toHaveLength(12);
   });
 
+  test('reload returns the same page until an entity of it changes, and sends a filter that is too long for a URL again', async () => {
+    const mine = clientOf(service(), { credential: { apiKey } }).entities<{ n: number; label?: string }>('reloaded');
+    await mine.createMany([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    const list = mine.list({ sort: ['n'], limit: 2 });
+    const first = await list.page();
+    const second = await list.page(first.next ?? '');
+    expect([await list.reload(first), await list.reload(second)]).toEqual([first, second]);
+    expect((await list.reload(first)) === first && (await list.reload(second)) === second).toBe(true);
+    await mine.update(second.items[0] ?? '', { n: 4 });
+    expect((await list.reload(first)) === first).toBe(true);
+    expect((await list.reload(second)).items.map(({ fields }) => fields)).toEqual([{ n: 4 }]);
+
+    const long = mine.list({ filter: { n: { $in: Array.from({ length: 300 }, (_, n) => n) } } });
+    const page = await long.page();
+    const again = await long.reload(page);
+    expect(again === page).toBe(false);
+    expect(again.items).toEqual(page.items);
+    await expect(list.reload(page)).rejects.toThrow(TypeError);
+  });
+
   test('has the chosen fields alone, also in its types', async () => {
     const chosen = customers().list({ fields: ['company', 'address.zip'], sort: ['credit'], limit: 5 });
     expect((await allOf(chosen))[0]?.fields).toEqual({ company: 'C0' });
