@@ -343,6 +343,21 @@ test('201 and 422 — a pattern that V8 would take exponential time for refuses 
   expect((await create(`${'a'.repeat(100_000)}b`)).status).toBe(422);
 });
 
+test('201 and 200 — names of properties that a pattern of names matches too slowly, or matches, are no reason to test them (rule 70)', async () => {
+  const document = (names: string[]) => ({
+    type: 'object',
+    properties: Object.fromEntries(names.map((each) => [each, { type: 'string' }])),
+    patternProperties: { '^(a|a)*$': { maxLength: 3 }, '^([a-z]+)*$': true },
+  });
+  expect((await put(document([`${'a'.repeat(40)}!`]))).status).toBe(201);
+  const plan = { cookie, json: { document: document([`${'a'.repeat(100)}!`, 'aaa']) } };
+  expect((await service().call('POST', `/rest/entity-type/${name}/plan`, plan)).status).toBe(200);
+  expect((await put(document(['aaa']), { 'if-match': '*' })).status).toBe(200);
+  const create = (aaa: string) => service().call('POST', `/rest/entity/${name}`, { cookie, json: { aaa } });
+  expect((await create('abc')).status).toBe(201);
+  expect((await create('abcd')).status).toBe(422);
+});
+
 test('201 — 150 properties may each have a pattern, as each tests its own text', async () => {
   const properties = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`p${n}`, { type: 'string', pattern: '^[0-9]{5}$' }]));
   expect((await put({ properties })).status).toBe(201);
