@@ -19,42 +19,47 @@ export function inOrder(changes: readonly TypeChange[], inForce: ReadonlyMap<str
   ];
 }
 
+/** Each declaration behind those that it refers to. In a circle one is first made without some of its references, and made whole at the end. */
 function declarationsInOrder(changes: readonly TypeChange[], inForce: ReadonlyMap<string, Schema>): TypeChange[] {
+  const byName = new Map(changes.map((change) => [change.name, change]));
+  const declared = new Set(inForce.keys());
+  const visited = new Set<string>();
   const ordered: TypeChange[] = [];
-  let waiting = changes;
-  // Other names are not declared at all, which the change itself tells.
-  const open = new Set(changes.map(({ name }) => name).filter((name) => !inForce.has(name)));
-  const openTargets = ({ name, document }: TypeChange) => targetsOf(document ?? {}).filter((to) => to !== name && open.has(to));
-  while (waiting.length > 0) {
-    const ready = waiting.filter((change) => openTargets(change).length === 0);
-    const [first] = waiting;
-    if (ready.length === 0 && first) {
-      ordered.push(withoutReferences(first, openTargets(first)));
-      open.delete(first.name);
-    }
-    ordered.push(...ready);
-    for (const { name } of ready) open.delete(name);
-    waiting = waiting.filter((change) => !ready.includes(change));
-  }
-  return ordered;
+  const incomplete: TypeChange[] = [];
+  const visit = (change: TypeChange): void => {
+    if (visited.has(change.name)) return;
+    visited.add(change.name);
+    const targets = targetsOf(change.document ?? {}).flatMap((name) => byName.get(name) ?? []);
+    for (const target of targets) visit(target);
+    const open = targets.map(({ name }) => name).filter((name) => name !== change.name && !declared.has(name));
+    if (open.length > 0) incomplete.push(change);
+    ordered.push(open.length > 0 ? withoutReferences(change, open) : change);
+    declared.add(change.name);
+  };
+  for (const change of changes) visit(change);
+  return [...ordered, ...incomplete];
 }
 
+/** Each deletion behind those of types that refer to it. In a circle one of them first loses its references. */
 function deletionsInOrder(deletions: readonly TypeChange[], inForce: ReadonlyMap<string, Schema>): TypeChange[] {
-  const ordered: TypeChange[] = [];
-  /** Types that do not refer to others any more. */
+  const targetsOfName = new Map(deletions.map(({ name }) => [name, targetsOf(inForce.get(name) ?? {})]));
+  const visited = new Set<string>();
+  /** The names that refer to no other one any more, or are deleted. */
   const released = new Set<string>();
-  let waiting = deletions;
-  while (waiting.length > 0) {
-    const targets = (name: string) => (released.has(name) ? [] : targetsOf(inForce.get(name) ?? {}));
-    const ready = waiting.filter(({ name }) => !waiting.some((other) => other.name !== name && targets(other.name).includes(name)));
-    const [first] = waiting;
-    if (ready.length === 0 && first) {
-      ordered.push(withoutReferences({ ...first, document: inForce.get(first.name) ?? {} }, targets(first.name)));
-      released.add(first.name);
+  const ordered: TypeChange[] = [];
+  const visit = (change: TypeChange): void => {
+    if (visited.has(change.name)) return;
+    visited.add(change.name);
+    const referring = deletions.filter(({ name }) => name !== change.name && targetsOfName.get(name)?.includes(change.name));
+    for (const each of referring) visit(each);
+    for (const each of referring.filter(({ name }) => !released.has(name))) {
+      ordered.push(withoutReferences({ ...each, document: inForce.get(each.name) ?? {} }, targetsOfName.get(each.name) ?? []));
+      released.add(each.name);
     }
-    ordered.push(...ready);
-    waiting = waiting.filter((change) => !ready.includes(change));
-  }
+    ordered.push(change);
+    released.add(change.name);
+  };
+  for (const change of deletions) visit(change);
   return ordered;
 }
 

@@ -100,6 +100,27 @@ describe('types that refer to each other', () => {
     expect(JSON.parse(await admin.say(['types', 'export', customer]))).toEqual(documents[customer]);
   });
 
+  test('a type that refers to a circle of others is applied and deleted with them, from a directory and at the start', async () => {
+    const place = await mkdtemp(join(directory, 'circle-'));
+    const [first, second, third] = ['a', 'b', 'c'].map((letter) => `${letter}-circle${number}`);
+    const to = (target = '') => ({ properties: { next: key }, 'x-references': { next: { to: target } } });
+    const documents = { [`${first}`]: to(second), [`${second}`]: to(third), [`${third}`]: to(second) };
+    for (const [each, document] of Object.entries(documents)) await writeFile(join(place, `${each}.json`), JSON.stringify(document));
+    expect((await plan(place)).document.plans.map((each) => each.name)).toEqual([first, second, third]);
+    expect(await admin.say(['types', 'apply', place])).toBe(`Applied: ${first}, ${second}, ${third}.\n`);
+    for (const [each, document] of Object.entries(documents))
+      expect(JSON.parse(await admin.say(['types', 'export', each]))).toEqual(document);
+
+    const prune = ['types', 'apply', await fileOf({ type: 'object' }), '--prune'];
+    const { digest } = JSON.parse((await admin.run([...prune, '--json'])).stdout) as PlanDocument;
+    await admin.say([...prune, '--confirm', digest]);
+    expect((await admin.json(['types', 'list'])) as object[]).toEqual([expect.objectContaining({ name })]);
+
+    await (await service().replica({ ENTITY_TYPES_DIR: place })).stop();
+    const listed = (await admin.json(['types', 'list'])) as { name: string }[];
+    expect(listed.map((each) => each.name)).toEqual([first, second, third, name]);
+  });
+
   test('422 — a reference to a name without a type or a file is refused with its pointer, by the plan too', async () => {
     const file = await fileOf({ properties: { customer: key }, 'x-references': { customer: { to: 'nobody' } } });
     for (const command of ['plan', 'apply'])
