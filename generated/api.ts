@@ -2183,7 +2183,7 @@ export interface components {
         FieldNames: string;
         /**
          * @description Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
-         *     `"a phrase"`, `or`, and `-` in front of a word for none. Without `sort` the best matches come first if there are at most 10,000, else
+         *     `"a phrase"`, `or`, and `-` in front of a word for none. A word finds the words that begin with it, without regard to case and accents. Without `sort` the best matches come first if there are at most 10,000, else
          *     the list is by key. A name without `x-search` is 422.
          */
         Search: string;
@@ -2989,7 +2989,7 @@ export interface operations {
                 filter?: components["parameters"]["Filter"];
                 /**
                  * @description Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
-                 *     `"a phrase"`, `or`, and `-` in front of a word for none. Without `sort` the best matches come first if there are at most 10,000, else
+                 *     `"a phrase"`, `or`, and `-` in front of a word for none. A word finds the words that begin with it, without regard to case and accents. Without `sort` the best matches come first if there are at most 10,000, else
                  *     the list is by key. A name without `x-search` is 422.
                  */
                 search?: components["parameters"]["Search"];

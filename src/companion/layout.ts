@@ -88,4 +88,17 @@ export interface CompanionSearch {
   texts: readonly { name: string; field: Field }[];
   /** A text search configuration of PostgreSQL. */
   language: string;
+  /**
+   * Whether the column has the words without case and accents, for searches by the beginning of a word; undefined for a table from before, which has the words
+   * of the language alone.
+   */
+  isFolded?: true;
+}
+
+/** The member of {@link CompanionValues} with the folded words of the text whose words have `name`. */
+export const foldedName = (name: string): string => `${name}f`;
+
+/** The members of {@link CompanionValues} that the column is made of. */
+export function searchInputs({ texts, language, isFolded }: CompanionSearch): string[] {
+  return texts.flatMap(({ name }) => [...(isFolded && language === 'simple' ? [] : [name]), ...(isFolded ? [foldedName(name)] : [])]);
 }

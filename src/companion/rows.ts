@@ -6,20 +6,21 @@ import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from './columns.ts';
 import { isEnvelopeName, isOfEnvelope } from '../filter/fields.ts';
 import { envelopeValue } from '../filter/source.ts';
-import { searchColumn, type Companion, type CompanionColumn, type CompanionSearch } from './layout.ts';
+import { foldedName, searchColumn, searchInputs, type Companion, type CompanionColumn, type CompanionSearch } from './layout.ts';
+import { searchVector } from './search.ts';
 import { inSchema } from './table.ts';
 
 /** The values that the process computes for a row as columns of a statement's input, each with its SQL type there. */
 export function inputColumns({ columns, search }: Companion): RawBuilder<unknown>[] {
   return [
     ...columns.filter(isComputed).map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`),
-    ...(search?.texts ?? []).map(({ name }) => sql`${sql.ref(name)} text`),
+    ...(search ? searchInputs(search) : []).map((name) => sql`${sql.ref(name)} text`),
   ];
 }
 
 /** The names of the {@link inputColumns}. */
 export function inputNames({ columns, search }: Companion): RawBuilder<unknown>[] {
-  return [...columns.filter(isComputed), ...(search?.texts ?? [])].map(({ name }) => sql.ref(name));
+  return [...columns.filter(isComputed).map(({ name }) => name), ...(search ? searchInputs(search) : [])].map((name) => sql.ref(name));
 }
 
 const isComputed = ({ field }: CompanionColumn): boolean => !isOfEnvelope(field);
@@ -139,13 +140,15 @@ function storedColumns({ columns, search }: Companion): { column: string; name: 
     const name = sql.ref(column.name);
     return { column: column.name, name, value: isComputed(column) ? storedValue(column, name) : name };
   });
-  return search ? [...stored, { column: searchColumn, name: sql.ref(searchColumn), value: searchVector(search) }] : stored;
+  return search ? [...stored, { column: searchColumn, name: sql.ref(searchColumn), value: vectorOf(search) }] : stored;
 }
 
-function searchVector({ texts, language }: CompanionSearch): RawBuilder<unknown> {
-  const vectors = texts.map(
-    ({ name }, index) =>
-      sql`setweight(to_tsvector(${sql.lit(language)}::regconfig, coalesce(${sql.ref(name)}, '')), ${sql.lit('ABCD'.charAt(Math.min(index, 3)))})`,
-  );
+function vectorOf({ texts, language, isFolded }: CompanionSearch): RawBuilder<unknown> {
+  const vectors = texts.map(({ name }, index) => {
+    const vector = isFolded
+      ? searchVector(language, sql.ref(name), sql.ref(foldedName(name)))
+      : sql`to_tsvector(${sql.lit(language)}::regconfig, coalesce(${sql.ref(name)}, ''))`;
+    return sql`setweight(${vector}, ${sql.lit('ABCD'.charAt(Math.min(index, 3)))})`;
+  });
   return sql`(${sql.join(vectors, sql` || `)})`;
 }

@@ -133,6 +133,7 @@ class RuleLayout {
       search: search && {
         texts: search.fields.map((field, index) => ({ name: `t${index + 1}`, field })),
         language: search.language,
+        isFolded: true as const,
       },
     };
     return { table: this.#table, columns: this.#columns, ...layout, next: this.#next, state: 'ready' };

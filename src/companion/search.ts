@@ -1,7 +1,14 @@
-/** SQL that searches the texts of a companion table. Words are read as `websearch_to_tsquery` does: any text is a query, and none is an error. */
+/**
+ * SQL that searches the texts of a companion table. A word finds the words that begin with it, without regard to case and accents, and in a language
+ * also its other forms. An excluded word and the words of a phrase are whole words.
+ */
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion } from './layout.ts';
+import type { Companion, CompanionSearch } from './layout.ts';
+import { foldWords, readSearch, type SearchTerm } from './search-words.ts';
 import { inSchema } from './table.ts';
+
+/** A shorter word finds itself alone: the words that begin with one letter are nearly all words. */
+const leastPrefix = 2;
 
 /** Whether the row of the companion table with the name `x` matches. The index of the texts serves it. */
 export function matchesRow(companion: Companion, words: string): RawBuilder<boolean> {
@@ -19,15 +26,38 @@ export function searchRank(companion: Companion, words: string): RawBuilder<numb
   return sql<number>`(select ts_rank(texts.search, ${queryOf(companion, words)}) from ${inSchema(companion.table)} as texts where texts.key = entity.key)`;
 }
 
-function queryOf({ search }: Companion, words: string): RawBuilder<unknown> {
-  if (!search) throw new Error('the type has no texts to search');
-  return sql`websearch_to_tsquery(${search.language}::regconfig, ${withoutSigns(words)}::text)`;
+/**
+ * SQL: the `tsvector` of a text, given its words and its {@link foldWords}. In a language it has the stems of the words, and then the folded words.
+ */
+export function searchVector(language: string, words: RawBuilder<unknown>, folded: RawBuilder<unknown>): RawBuilder<unknown> {
+  const whole = sql`to_tsvector('simple', coalesce(${folded}, ''))`;
+  return language === 'simple' ? whole : sql`(to_tsvector(${sql.lit(language)}::regconfig, coalesce(${words}, '')) || ${whole})`;
 }
 
-/** The query in the words that `wordsOf` makes of texts. Quotes, and a `-` in front of a word, keep their meaning. */
-function withoutSigns(words: string): string {
-  return words
-    .normalize('NFKC')
-    .replaceAll(/[^\p{L}\p{M}\p{N}"-]+/gu, ' ')
-    .replaceAll(/(?<=[\p{L}\p{M}\p{N}"])-+/gu, ' ');
+function queryOf({ search }: Companion, words: string): RawBuilder<unknown> {
+  if (!search) throw new Error('the type has no texts to search');
+  const alternatives = readSearch(words).map((terms) =>
+    joined(
+      terms.map((term) => termQuery(search, term)),
+      sql` && `,
+    ),
+  );
+  return alternatives.length === 0 ? sql`''::tsquery` : joined(alternatives, sql` || `);
+}
+
+const joined = (queries: readonly RawBuilder<unknown>[], operator: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(${sql.join(queries, operator)})`;
+
+function termQuery({ language, isFolded }: CompanionSearch, { words, isPhrase, isExcluded }: SearchTerm): RawBuilder<unknown> {
+  const compared = isFolded ? foldWords(words) : words;
+  const beginning = !isPhrase && !isExcluded && compared.length >= leastPrefix ? ':*' : '';
+  const whole = isPhrase ? sql`phraseto_tsquery('simple', ${compared})` : sql`to_tsquery('simple', ${`'${compared}'${beginning}`})`;
+  const query = language === 'simple' ? whole : inLanguage(language, words, isFolded ? whole : undefined);
+  return isExcluded ? sql`(!!${query})` : query;
+}
+
+/** The stems of the words, or `whole`; the empty query, which changes nothing beside others, for words that say nothing in the language. */
+function inLanguage(language: string, words: string, whole: RawBuilder<unknown> | undefined): RawBuilder<unknown> {
+  const stems = sql`phraseto_tsquery(${language}::regconfig, ${words})`;
+  return whole ? sql`(case when numnode(${stems}) = 0 then ''::tsquery else ${stems} || ${whole} end)` : stems;
 }

@@ -6,7 +6,8 @@ import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import { isLongerThan } from '../filter/values.ts';
 import { pointerTo } from '../http/pointer.ts';
-import { searchColumn, type Companion, type CompanionColumn, type CompanionValues } from './layout.ts';
+import { foldedName, searchColumn, type Companion, type CompanionColumn, type CompanionValues } from './layout.ts';
+import { foldWords, normalText, wordsOf } from './search-words.ts';
 
 /** The members of the envelope that each change changes. */
 const changedMembers: ReadonlySet<string | undefined> = new Set<EnvelopeName>(['$version', '$updatedAt', '$updatedBy']);
@@ -29,7 +30,8 @@ export function companionValues(companion: Companion, fields: unknown): Companio
     const text = memberAt(fields, field);
     const searched = typeof text === 'string' ? wordsOf(text, left) : null;
     left -= searched?.length ?? 0;
-    values[name] = searched;
+    if (companion.search?.isFolded) values[foldedName(name)] = searched === null ? null : foldWords(searched);
+    if (!companion.search?.isFolded || companion.search.language !== 'simple') values[name] = searched;
   }
   return values;
 }
@@ -63,23 +65,6 @@ export function rowChangeOf(companion: Companion, patch: Readonly<Record<string,
  */
 export function foldText(text: string): string {
   return normalText(text).toLowerCase().normalize('NFKC');
-}
-
-/**
- * The text in NFKC, with at most 30 marks after a letter, as in the Stream-Safe Text Format of Unicode (UAX 15). Marks are sorted in quadratic time: 99,000
- * of them took 5 seconds. The halfwidth voiced sound marks of Katakana are letters, and marks in NFKC.
- */
-function normalText(text: string): string {
-  return text.replaceAll(/([\p{M}\uFF9E\uFF9F]{30})[\p{M}\uFF9E\uFF9F]+/gu, '$1').normalize('NFKC');
-}
-
-/**
- * The words of a text in NFKC, with a space in place of all that is no letter or digit: those of up to `length` characters. PostgreSQL takes quadratic time for
- * addresses and hyphenated words: a second for 8,000 characters of `a_a_a`.
- */
-export function wordsOf(text: string, length: number): string {
-  const normal = normalText(text.slice(0, length)).slice(0, length);
-  return normal.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ');
 }
 
 function valuesOf(columns: readonly CompanionColumn[], fields: unknown): { values: CompanionValues } | { faults: Fault[] } {

@@ -52,6 +52,15 @@ describe('a search', () => {
     [' ', []],
     ['& | ! ( ) : * \\', []],
     ['nothing', []],
+    ['eng', [0, 1]],
+    ['lon stea', [1]],
+    ['e', []],
+    ['or engines', []],
+    ['analytical or', [0]],
+    ['steam -eng', [1, 3]],
+    ['"steam eng"', []],
+    ['clock or anal -london', [2, 3]],
+    ['son', [2]],
   ])('200 — %s', async ([search, expected]) => {
     expect((await found({ search })).toSorted((a, b) => a - b)).toEqual(expected);
     expect(await found({ search, sort: ['$key'] }, ada, queryBy)).toEqual(expected);
@@ -68,6 +77,56 @@ describe('a search', () => {
       for (const search of ['café', 'ZOË', '"café zoë"', 'zoë -caf']) expect(await places(search.normalize(form))).toEqual([0, 1]);
     expect(await places('fine abc')).toEqual([2]);
     expect(await places('ＦＩＮＥ')).toEqual([2]);
+  });
+
+  test('200 — words with and without accents are the same, and letters of other scripts are not', async () => {
+    const names = ['Café Łódź', 'CAFE Lodz', 'Straße Ærø', 'Ёлка', 'मूल', 'मल', 'がく', 'かく', 'Ὀδυσσεύς'];
+    const known = await seedMany(
+      service(),
+      'accented',
+      names.map((name) => ({ name })),
+      'ada',
+    );
+    await declareIndexed(service(), 'accented', { ...company, 'x-search': { fields: ['name'] } });
+    const places = async (search: string) =>
+      keysIn(await pagesOf(service(), ada, 'accented', { search, sort: ['$key'] }, queryBy)).map((key) => known.indexOf(key));
+    for (const search of ['cafe', 'café', 'caf', 'łódź', 'lodz', 'LOD']) expect(await places(search), search).toEqual([0, 1]);
+    for (const search of ['strasse', 'straße', 'aero', 'ærø']) expect(await places(search), search).toEqual([2]);
+    for (const search of ['елка', 'ёлка']) expect(await places(search), search).toEqual([3]);
+    expect([await places('मूल'), await places('मल'), await places('がく'), await places('かく')]).toEqual([[4], [5], [6], [7]]);
+    for (const search of ['οδυσσ', 'ΟΔΥΣ']) expect(await places(search), search).toEqual([8]);
+  });
+
+  test('200 — in a language forms of a word are found, beginnings too, and words that say nothing are passed over', async () => {
+    const names = ['The engines of Ada', 'An engine', 'Enginery'];
+    const known = await seedMany(
+      service(),
+      'stemmed',
+      names.map((name) => ({ name })),
+      'ada',
+    );
+    await declareIndexed(service(), 'stemmed', { ...company, 'x-search': { fields: ['name'], language: 'english' } });
+    const places = async (search: string) =>
+      keysIn(await pagesOf(service(), ada, 'stemmed', { search, sort: ['$key'] }, queryBy)).map((key) => known.indexOf(key));
+    expect(await places('engines')).toEqual([0, 1]);
+    expect(await places('the engine')).toEqual([0, 1, 2]);
+    expect(await places('engi')).toEqual([0, 1, 2]);
+    expect(await places('enginery')).toEqual([2]);
+    expect(await places('engine -ada')).toEqual([1, 2]);
+    expect(await places('enginery -engines')).toEqual([2]);
+    expect(await places('"engines of ada"')).toEqual([0]);
+    expect(await places('the')).toEqual([]);
+  });
+
+  test('200 — an entity of 100,000 different characters of four bytes is found by its last word', async () => {
+    const word = (n: number) =>
+      String.fromCodePoint(0x10400 + (n % 40), 0x10400 + (Math.floor(n / 40) % 40), 0x10400 + Math.floor(n / 1600));
+    const name = Array.from({ length: 14_000 }, (_, n) => word(n)).join(' ');
+    await declareIndexed(service(), 'long', { ...company, 'x-search': { fields: ['name'], language: 'english' } });
+    const created = await service().call('POST', '/rest/entity/long', { headers: ada, json: { name } });
+    expect(created.status).toBe(201);
+    const answer = await list(service(), ada, 'long', { search: word(13_900) });
+    expect(answer.body.items).toHaveLength(1);
   });
 
   test('200 — the best matches come first: words in the first field weigh more, and more words more', async () => {
