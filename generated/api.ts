@@ -1653,7 +1653,10 @@ export interface components {
                 };
             };
         };
-        /** @description The bearer token is good, and no user is linked to its issuer and subject. */
+        /**
+         * @description The bearer token is good, and no user is linked to its issuer and subject. Or the request has the session cookie and came from a foreign
+         *     site.
+         */
         IdentityNotLinked: {
             headers: {
                 [name: string]: unknown;
@@ -1661,7 +1664,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "identity-not-linked";
+                    code?: "identity-not-linked" | "csrf-rejected";
                 };
             };
         };
@@ -1680,7 +1683,10 @@ export interface components {
                 };
             };
         };
-        /** @description The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service. */
+        /**
+         * @description The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service. Or the request
+         *     came from a foreign site.
+         */
         SessionNeeded: {
             headers: {
                 [name: string]: unknown;
@@ -1688,7 +1694,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "forbidden" | "identity-not-linked";
+                    code?: "forbidden" | "csrf-rejected" | "identity-not-linked";
                 };
             };
         };

@@ -1348,10 +1348,12 @@ export type GetSessionErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The bearer token is good, and no user is linked to its issuer and subject.
+     * The bearer token is good, and no user is linked to its issuer and subject. Or the request has the session cookie and came from a foreign
+     * site.
+     *
      */
     403: Problem & {
-        code?: 'identity-not-linked';
+        code?: 'identity-not-linked' | 'csrf-rejected';
     };
     /**
      * Accept rules out the media types that the operation answers with.
@@ -1605,10 +1607,12 @@ export type ListProfilesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The bearer token is good, and no user is linked to its issuer and subject.
+     * The bearer token is good, and no user is linked to its issuer and subject. Or the request has the session cookie and came from a foreign
+     * site.
+     *
      */
     403: Problem & {
-        code?: 'identity-not-linked';
+        code?: 'identity-not-linked' | 'csrf-rejected';
     };
     /**
      * Accept rules out the media types that the operation answers with.
@@ -1966,10 +1970,12 @@ export type ListSessionsErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service.
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service. Or the request
+     * came from a foreign site.
+     *
      */
     403: Problem & {
-        code?: 'forbidden' | 'identity-not-linked';
+        code?: 'forbidden' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * Accept rules out the media types that the operation answers with.
@@ -2093,10 +2099,12 @@ export type ListKeysErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service.
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service. Or the request
+     * came from a foreign site.
+     *
      */
     403: Problem & {
-        code?: 'forbidden' | 'identity-not-linked';
+        code?: 'forbidden' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * Accept rules out the media types that the operation answers with.
@@ -2641,10 +2649,12 @@ export type ListIdentitiesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service.
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service. Or the request
+     * came from a foreign site.
+     *
      */
     403: Problem & {
-        code?: 'forbidden' | 'identity-not-linked';
+        code?: 'forbidden' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * Accept rules out the media types that the operation answers with.

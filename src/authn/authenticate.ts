@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { SecurityRequirement } from '../contract/contract.ts';
 import { Problem } from '../errors.ts';
+import { csrfAllows, type OriginPolicy } from './csrf.ts';
 import type { Principal } from './principal.ts';
 
 export type Scheme = (request: FastifyRequest) => Promise<Principal | undefined>;
@@ -60,6 +61,11 @@ export function recognisePrincipal(request: FastifyRequest, carrier: CredentialC
     case 'cookie':
       return schemes.sessionCookie(request);
   }
+}
+
+/** Throws 403 `csrf-rejected` for a request that a page of another site has made a browser send, unless that origin is trusted (rules 27 to 30). */
+export function requireOwnSite({ headers }: FastifyRequest, policy: OriginPolicy): void {
+  if (!csrfAllows({ secFetchSite: headers['sec-fetch-site'], origin: headers.origin }, policy)) throw new Problem('csrf-rejected');
 }
 
 declare module 'fastify' {

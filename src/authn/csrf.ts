@@ -15,35 +15,23 @@ export interface OriginPolicy {
   trustedOrigins: ReadonlySet<string>;
 }
 
-export interface CsrfRequest {
-  method: string;
-  /**
-   * The credential that authenticates the request. A header takes precedence over the cookie, and a form or link of another site cannot set
-   * a header.
-   */
-  credential: 'cookie' | 'header' | 'none';
-  /** True for `POST /auth` alone: it must not come from another site even where no credential counts (login CSRF). */
-  refusesCrossSite: boolean;
+/** The headers with which a browser reports the origin of a request. */
+export interface FetchMetadata {
   secFetchSite: HeaderValue;
   origin: HeaderValue;
 }
 
-export interface LogoutHeaders {
-  secFetchSite: HeaderValue;
-  origin: HeaderValue;
+export interface LogoutHeaders extends FetchMetadata {
   referer: HeaderValue;
   secPurpose: HeaderValue;
   purpose: HeaderValue;
 }
 
 /**
- * Whether the request may proceed (rules 27 to 30). Only writes with a cookie and POST /auth can be refused. There is no exception for an
- * empty body, because a form of any site could send the session operations without one.
+ * Whether a request of any method and with any body may use the authority of the cookie (rules 27, 28 and 30). Reads count too: a page of another
+ * site cannot read the answer, but it can measure how long the answer takes. Without `Sec-Fetch-Site` and `Origin` the client is no browser.
  */
-export function csrfAllows(request: CsrfRequest, policy: OriginPolicy): boolean {
-  if (request.credential === 'header' || isSafe(request.method)) return true;
-  if (request.credential === 'none' && !request.refusesCrossSite) return true;
-  const { secFetchSite, origin } = request;
+export function csrfAllows({ secFetchSite, origin }: FetchMetadata, policy: OriginPolicy): boolean {
   if (!isSingle(secFetchSite) || !isSingle(origin)) return false;
   switch (secFetchSite) {
     case 'same-origin':
@@ -88,10 +76,6 @@ export function logoutIntent(method: string, query: { logout?: HeaderValue }): '
  */
 export function serialisedOrigin(text: string): string | undefined {
   return /^https?:\/\/[^/\\?#@\s]+$/i.test(text) ? originOf(text) : undefined;
-}
-
-function isSafe(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
 function isOurs(origin: string | undefined, policy: OriginPolicy): boolean {

@@ -3,8 +3,8 @@
  * CSRF, undeclared content types, missing bodies, unknown parameters, 405. It depends on the contract and the schemes, not on any resource.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
-import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
-import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
+import { authenticate, carrierOf, requireOwnSite, type Schemes } from '../authn/authenticate.ts';
+import type { OriginPolicy } from '../authn/csrf.ts';
 import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
 import { Problem } from '../errors.ts';
 import { withSpan } from '../telemetry/spans.ts';
@@ -100,18 +100,14 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const open = isOpen(operation);
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
   const queryParameters = queryParametersOf(operation);
-  const takesCredentials = operation.security.length > 0;
   const sessions = sessionRightsOf(operation);
   const knowsNoDryRun = refusesDryRun(operation);
   const { refusesCrossSite } = operation;
   return async (request) => {
     const carrier = carrierOf(request.raw);
     if (!open) await withSpan(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
-    // Where the operation accepts no credential, another site cannot abuse one.
-    const credential = carrier !== 'cookie' ? 'header' : takesCredentials || refusesCrossSite ? 'cookie' : 'none';
-    if (!csrfAllows({ method: request.method, credential, refusesCrossSite, ...fetchMetadata(request) }, binding.csrf)) {
-      throw new Problem('csrf-rejected');
-    }
+    // A credential in a header is checked by the operation itself.
+    if (refusesCrossSite && carrier === 'cookie') requireOwnSite(request, binding.csrf);
     if (operation.requestBody) requireBody(request, operation.requestBody);
     else ignoreBody(request);
     if (answersJson) acceptedType(request.headers.accept, ['application/json']);
@@ -130,11 +126,6 @@ function sessionRightsOf(operation: Operation): SessionRights | undefined {
   if (isOpen(operation) === (sessionRights === undefined)) return sessionRights;
   const fault = sessionRights ? 'must not have x-session-rights, as it takes callers without a credential' : 'must have x-session-rights';
   throw new Error(`openapi.yaml: ${operationId} ${fault}`);
-}
-
-/** The headers with which a browser reports the origin of a request. */
-function fetchMetadata({ headers }: FastifyRequest): { secFetchSite: HeaderValue; origin: HeaderValue } {
-  return { secFetchSite: headers['sec-fetch-site'], origin: headers.origin };
 }
 
 function route(handler: AnyHandler): RouteHandlerMethod {

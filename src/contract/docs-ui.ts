@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifySwaggerUiConfigOptions, FastifySwaggerUiOptions } from '@fastify/swagger-ui';
+import { issuerAnswerScript } from './docs-popup-ui.ts';
 import { responseInterceptor, typeSelector, type PageFunction } from './docs-types-ui.ts';
 
 interface SwaggerSystem {
@@ -181,5 +182,8 @@ function followColorScheme(): void {
 /** What the page loads besides Swagger UI, from this server. */
 export const uiTheme: NonNullable<FastifySwaggerUiOptions['theme']> = {
   css: [{ filename: 'page.css', content: readFileSync(join(import.meta.dirname, 'docs-page.css'), 'utf8') }],
-  js: [{ filename: 'color-scheme.js', content: `(${followColorScheme.toString()})();` }],
+  js: [
+    { filename: 'color-scheme.js', content: `(${followColorScheme.toString()})();` },
+    { filename: 'issuer-answer.js', content: issuerAnswerScript },
+  ],
 };

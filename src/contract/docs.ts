@@ -9,6 +9,7 @@ import { basePathOf, baseUrlOf } from '../config/public-url.ts';
 import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
 import { refuseOtherMethodsOf } from './bind.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
+import { issuerWindowScript } from './docs-popup-ui.ts';
 import { documentOfServer } from './docs-server.ts';
 import { uiConfig, uiTheme } from './docs-ui.ts';
 import { translateProblem } from '../locales/describe.ts';
@@ -112,6 +113,9 @@ export async function serveDocs(
     });
     pages.get('/docs/types', (request) => typesFor(request).then((types) => ({ types })));
     refuseOtherMethodsOf(pages, '/docs/types', ['GET', 'HEAD']);
+    pages.get('/docs/static/oauth2-redirect.js', (_request, reply) =>
+      reply.type('text/javascript; charset=utf-8').send(issuerWindowScript),
+    );
     await pages.register(swaggerUi, {
       routePrefix: '/docs',
       indexPrefix: basePath,

@@ -2,8 +2,9 @@
  * Recognises the session cookie. In the Auth API the plugin has loaded the session from the database; elsewhere the cache may have the principal.
  * In both cases `verify.ts` decides which sessions are live.
  */
-import type { Scheme } from '../authn/authenticate.ts';
+import { requireOwnSite, type Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
+import { originPolicy } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
@@ -12,15 +13,24 @@ import { endSessionOfDeadToken } from './dead-token.ts';
 import { hashToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
-/** The scheme `sessionCookie`: undefined without a well-formed cookie; throws 401 for a token that is not of a live session. */
+/**
+ * The scheme `sessionCookie`: undefined without a well-formed cookie; throws 401 for a token that is not of a live session. Throws 403 `csrf-rejected` for
+ * a request of another site with any method (rule 27). So no use of the cookie can omit this check.
+ */
 export function sessionScheme(context: Context): Scheme {
   const { name } = sessionCookie(context.config);
+  const policy = originPolicy(context.config);
   return async (request) => {
     const token = tokenIn(request.headers.cookie, name);
     if (token === undefined) return undefined;
     const loaded = loadedSession(request);
     const principal = loaded ? loaded.principal : await verify(context, hashToken(token));
-    if (principal) return principal;
+    if (principal) {
+      // The audit event of the refusal has the user.
+      request.principal = principal;
+      requireOwnSite(request, policy);
+      return principal;
+    }
     await endSessionOfDeadToken(context, request.caller, hashToken(token));
     throw new Problem('unauthenticated');
   };

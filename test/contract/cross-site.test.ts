@@ -1,14 +1,17 @@
 /** Requests that another site makes a browser send, for each operation of openapi.yaml (security rules 27 to 30). */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changing, exampleCall, methodOf, pathOf, titled } from '../support/operations.ts';
-import { useService } from '../support/service.ts';
+import { abusable, exampleCall, methodOf, pathOf, titled } from '../support/operations.ts';
+import { useService, type Answer } from '../support/service.ts';
 
 const trusted = 'https://app.example.com';
 const service = useService({ TRUSTED_ORIGINS: trusted });
 let eve: string;
 let key: string;
 let cookie: string;
+
+/** The answer to HEAD has no body, and its code in a header. */
+const codeOf = ({ body, headers }: Answer<{ code?: string } | null>) => body?.code ?? headers.get('problem-code');
 
 beforeAll(async () => {
   // A user without a profile, so that the operations' examples change nothing.
@@ -39,20 +42,20 @@ const own: Record<string, string>[] = [
   { origin: trusted },
 ];
 
-describe.for(titled(changing))('%s', ([, operation]) => {
+describe.for(titled(abusable))('%s', ([, operation]) => {
   const send = (headers: Record<string, string>, carrier?: string) =>
     service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { cookie: carrier, headers }));
 
-  test('403 — by cookie from another site, also without a body or by form, but not from trusted ones (rules 28 and 30)', async () => {
+  test('403 — by cookie from another site with any method, also without a body or by form, but not from trusted ones (rules 27, 28 and 30)', async () => {
     for (const headers of foreign) {
       const answer = await send(headers, cookie);
       expect(answer.status, JSON.stringify(headers)).toBe(403);
-      expect(answer.body.code).toBe('csrf-rejected');
+      expect(codeOf(answer)).toBe('csrf-rejected');
       expect(answer.headers.getSetCookie()).toEqual([]);
     }
     for (const headers of own) {
       const answer = await send(headers, await service().openSession(eve));
-      expect(answer.body?.code, JSON.stringify(headers)).not.toBe('csrf-rejected');
+      expect(codeOf(answer), JSON.stringify(headers)).not.toBe('csrf-rejected');
     }
   });
 
@@ -65,12 +68,12 @@ describe.for(titled(changing))('%s', ([, operation]) => {
     'a credential in %s is always accepted: no form of another site can set it (rule 27)',
     async (name) => {
       const value = name === 'x-api-key' ? key : 'Bearer abc';
-      for (const headers of foreign) expect((await send({ ...headers, [name]: value })).body?.code).not.toBe('csrf-rejected');
+      for (const headers of foreign) expect(codeOf(await send({ ...headers, [name]: value }))).not.toBe('csrf-rejected');
     },
   );
 });
 
-const needsRecentSignIn = changing.filter(({ sessionRights }) => sessionRights?.password === 'fresh');
+const needsRecentSignIn = abusable.filter(({ sessionRights }) => sessionRights?.password === 'fresh');
 
 test.for(titled(needsRecentSignIn))(
   '403 — %s with the cookie of an old sign-in: the site is checked first (rules 1 and 28)',
@@ -83,3 +86,30 @@ test.for(titled(needsRecentSignIn))(
     for (const headers of foreign) expect((await send(headers)).body.code, JSON.stringify(headers)).toBe('csrf-rejected');
   },
 );
+
+/** No request of another site waits for this lock, so it makes no statement on entities (rule 28). */
+test('403 — a list, a count and an entity for another site, before any query of entities (rule 28)', async () => {
+  const { id } = await service().createUser('grace');
+  const by = await service().openSession(id);
+  await service().call('GET', '/auth', { cookie: by });
+  await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`lock table entity in access exclusive mode`.execute(trx);
+      for (const method of ['GET', 'HEAD'])
+        for (const path of ['/rest/entity/note?count=exact', '/rest/entity/note/1', '/rest/entity/note/1/history']) {
+          const answer = await service().call(method, path, { cookie: by, headers: { 'sec-fetch-site': 'cross-site' } });
+          expect([answer.status, path]).toEqual([method === 'HEAD' ? expect.anything() : 403, path]);
+        }
+    });
+});
+
+test('403 — the contract with the types of the caller, for another site; 200 without them', async () => {
+  const headers = { 'sec-fetch-site': 'same-site' };
+  for (const path of ['/openapi.json?type=*', '/docs/json?type=*', '/docs/types']) {
+    expect((await service().call('GET', path, { cookie })).status, path).toBe(200);
+    expect((await service().call('GET', path, { cookie, headers })).status, path).toBe(403);
+  }
+  for (const path of ['/docs', '/docs/json', '/openapi.json', '/openapi.yaml', '/problems/not-found', '/health/live', '/documentation'])
+    expect((await service().call('GET', path, { cookie, headers })).status, path).toBe(200);
+});

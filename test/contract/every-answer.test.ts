@@ -19,6 +19,7 @@ function expectHeaders(headers: Record<string, unknown>): void {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cross-origin-resource-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
   });
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
   for (const name of ['server', 'x-powered-by', 'access-control-allow-origin', 'strict-transport-security'])

@@ -90,7 +90,8 @@ describe.skipIf(reason)(`behind nginx with a base path${reason ? ` (skipped: ${r
     const { issuers } = await clientOf({ url }).listIssuers();
     await page.goto(signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/api/auth' }));
     await logIn(page, 'alice');
-    await page.waitForURL(`${url}/auth`);
+    await page.waitForURL(`${url}/docs`);
+    await page.goto(`${url}/auth`);
     const shown = JSON.parse(await page.locator('pre').innerText()) as { session: object };
     expect(shown).toMatchObject({ user: { name: 'ada' }, authentication: { method: 'openid', issuer: corp.url } });
   });

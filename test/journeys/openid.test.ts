@@ -31,14 +31,16 @@ test('a person signs in at the provider and signs out; no other browser can fini
   const browser = await stayLocal(await openBrowser(context));
   const page = await browser.newPage();
   const { issuers } = await clientOf(service()).listIssuers();
-  const start = signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/auth' });
+  const start = signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/docs' });
   await page.goto(start);
   expect(new URL(page.url()).origin).toBe(corp.url);
   const attributes = { domain: 'localhost', path: '/', httpOnly: true, secure: false, sameSite: 'Lax' };
   expect(await ofService(browser)).toEqual([expect.objectContaining({ name: 'oidc', ...attributes })]);
 
   await logIn(page, 'alice');
-  await page.waitForURL(`${origin}/auth`);
+  await page.waitForURL(`${origin}/docs`);
+  await page.locator('.opblock').first().waitFor();
+  await page.goto(`${origin}/auth`);
   expect(await shownBy(page)).toMatchObject({ user: { name: 'ada' }, authentication: { method: 'openid', issuer: corp.url } });
   expect(await ofService(browser)).toEqual([expect.objectContaining({ name: 'sid', ...attributes })]);
 

@@ -49,14 +49,14 @@ test('the commands of docs/sign-in.md sign in with a provider and return the doc
     expect(comparable(asWritten(answers[index] ?? '')), command).toBe(comparable(expected));
   });
 
-  const [, startUrl = ''] = /<(http:\S+\/start\?return_to=\/auth)>/.exec(tour) ?? [];
+  const [, startUrl = ''] = /<(http:\S+\/start\?return_to=\/docs)>/.exec(tour) ?? [];
   const left = await fetch(asRun(startUrl), { redirect: 'manual' });
   expect(left.status).toBe(303);
   const back = await fetch(await corp.visit(left.headers.get('location') ?? '', '24400320'), {
     redirect: 'manual',
     headers: { cookie: cookieOf(left) },
   });
-  expect([back.status, back.headers.get('location')]).toEqual([303, '/auth']);
+  expect([back.status, back.headers.get('location')]).toEqual([303, '/docs']);
   const headers = {
     cookie: back.headers
       .getSetCookie()

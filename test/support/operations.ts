@@ -12,9 +12,9 @@ export const operations = operationsOf(document);
 export const guarded = operations.filter(({ security }) => security.length > 0 && security.every((way) => Object.keys(way).length > 0));
 /** Operations that read a body; all others ignore it. */
 export const withBody = operations.filter(({ requestBody }) => requestBody !== undefined);
-/** Operations that another site could abuse with a browser's cookie (security rule 27); those without authentication are not among them. */
-export const changing = operations.filter(
-  ({ method, operationId, security }) => method !== 'get' && method !== 'head' && (security.length > 0 || operationId === 'createSession'),
+/** Operations that another site could abuse with a browser's cookie (security rule 27): those that take it, and the sign-in. */
+export const abusable = operations.filter(
+  ({ operationId, security }) => security.some((way) => 'sessionCookie' in way) || operationId === 'createSession',
 );
 
 /** The operation's title in a test: `getEntity` with its method and path. */
