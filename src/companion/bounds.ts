@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldText } from './values.ts';
 import type { Companion } from './layout.ts';
-import { columnOf, foldedColumnOf, type Column } from './source.ts';
+import { collatedColumnsOf, columnOf, foldedColumnOf, type Column } from './source.ts';
 import type { Filter, Test } from '../filter/syntax.ts';
 
 /** The column has one of these values; null means no value. */
@@ -58,7 +58,11 @@ function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: stri
   const column = columnOf(companion, field, type);
   const foldedColumn = foldedColumnOf(companion, field, type);
   return [
-    ...(column ? [{ column, values: different(column, values), isExact: true }] : []),
+    ...[...(column ? [column] : []), ...collatedColumnsOf(companion, field)].map((each) => ({
+      column: each,
+      values: different(each, values),
+      isExact: true,
+    })),
     ...(foldedColumn ? [{ column: foldedColumn, values: different(foldedColumn, values.map(foldText)), isExact: false }] : []),
   ];
 }

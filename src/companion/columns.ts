@@ -1,11 +1,11 @@
 /** The SQL types of companion columns, and how the value of a row reaches its column. */
 import { sql, type RawBuilder } from 'kysely';
-import { sqlTypes } from '../filter/source.ts';
+import { collationName, sqlTypes } from '../filter/source.ts';
 import type { CompanionColumn } from './layout.ts';
 
 /** SQL: the type of the column, for `create table`. */
-export function columnType({ type }: Pick<CompanionColumn, 'type'>): RawBuilder<unknown> {
-  return sqlTypes[type] === 'text' ? sql`text collate "C"` : sql.raw(sqlTypes[type]);
+export function columnType({ type, collation }: Pick<CompanionColumn, 'type' | 'collation'>): RawBuilder<unknown> {
+  return sqlTypes[type] === 'text' ? sql`text collate ${collationName(collation)}` : sql.raw(sqlTypes[type]);
 }
 
 /** SQL: the type of the value as {@link CompanionValues} has it, for `jsonb_to_recordset`. */

@@ -43,6 +43,8 @@ export interface CompanionColumn {
   type: ScalarType;
   /** Whether the text is compared in NFKC and in lower case. */
   fold: boolean;
+  /** The language whose order the text has (BCP 47); undefined for that of code points. */
+  collation?: string;
   /** The most characters of a text, since an entry of an index has 2,704 bytes at most; undefined for a value that is no text. */
   maximumLength?: number | undefined;
 }

@@ -49,8 +49,8 @@ export interface ColumnOrder {
 export function columnOrderOf(sort: readonly SortTerm[], filter: Filter, companion: Companion): ColumnOrder | undefined {
   const terms = decidingTerms(sort, filter);
   if (!areSortedWhole(companion, terms)) return undefined;
-  const columns = terms.flatMap(({ field, type, descending }) => {
-    const column = columnOf(companion, field, type);
+  const columns = terms.flatMap(({ field, type, descending, collation }) => {
+    const column = columnOf(companion, field, type, collation);
     return column ? [{ ...column, descending }] : [];
   });
   return columns.length === terms.length ? { columns, keyDescending: sort.at(-1)?.descending ?? false } : undefined;

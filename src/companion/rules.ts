@@ -5,7 +5,7 @@ import { readField } from '../filter/sort.ts';
 import type { Companion, CompanionColumn, CompanionIndex, CompanionReference, CompanionSubstring, CompanionUnique } from './layout.ts';
 
 /** The names of the keywords. */
-export const ruleKeywords = ['x-unique', 'x-index', 'x-references', 'x-search'] as const;
+export const ruleKeywords = ['x-unique', 'x-index', 'x-references', 'x-search', 'x-collation'] as const;
 
 /** The fields of an index, of which those with a `-` in front are descending; or the text whose parts it finds. */
 export type IndexRule = readonly string[] | { field: string; substring: true };
@@ -19,6 +19,8 @@ export interface RuleKeywords {
   /** By the name of the field. */
   'x-references'?: Readonly<Record<string, { to: string; onDelete?: CompanionReference['onDelete'] }>>;
   'x-search'?: { fields: readonly string[]; language?: string };
+  /** The language of the texts of a field, by the name of the field. */
+  'x-collation'?: Readonly<Record<string, string>>;
 }
 
 /** The members of the envelope that an index may have. The key is the end of every index. */
@@ -38,7 +40,7 @@ interface RuleField {
 
 export interface Rules {
   uniques: readonly { fields: readonly RuleField[]; fold: boolean }[];
-  indexes: readonly (readonly (RuleField & { descending: boolean })[])[];
+  indexes: readonly (readonly (RuleField & { descending: boolean; collation: string | undefined })[])[];
   substrings: readonly RuleField[];
   references: readonly (RuleField & Pick<CompanionReference, 'to' | 'onDelete'>)[];
   search: { fields: readonly Field[]; language: string } | undefined;
@@ -56,12 +58,15 @@ export function rulesOf(keywords: RuleKeywords, types: FieldTypes): Rules {
     const member = indexedMember(name);
     return member ? { field: [name], type: member } : fieldAt(name);
   };
-  const search = keywords['x-search'];
+  const { 'x-search': search, 'x-collation': collations = {} } = keywords;
+  const orderedAt = (written: string) => {
+    const name = written.replace(/^-/, '');
+    const collation = Object.hasOwn(collations, name) ? collations[name] : undefined;
+    return { ...indexedAt(name), descending: written !== name, collation };
+  };
   return {
     uniques: (keywords['x-unique'] ?? []).map(({ fields, fold = false }) => ({ fields: fields.map(fieldAt), fold })),
-    indexes: (keywords['x-index'] ?? []).flatMap((rule) =>
-      isSubstringRule(rule) ? [] : [rule.map((name) => ({ ...indexedAt(name.replace(/^-/, '')), descending: name.startsWith('-') }))],
-    ),
+    indexes: (keywords['x-index'] ?? []).flatMap((rule) => (isSubstringRule(rule) ? [] : [rule.map(orderedAt)])),
     substrings: (keywords['x-index'] ?? []).filter(isSubstringRule).map(({ field }) => fieldAt(field)),
     references: Object.entries(keywords['x-references'] ?? {}).map(([name, { to, onDelete = 'restrict' }]) =>
       Object.assign(fieldAt(name), { to, onDelete }),
@@ -102,7 +107,7 @@ class RuleLayout {
 
   companion({ uniques, indexes, substrings, references, search }: Rules): Companion {
     const previous = this.#previous;
-    const columnsOf = (fields: readonly RuleField[], fold = false) => {
+    const columnsOf = (fields: readonly (RuleField & { collation?: string | undefined })[], fold = false) => {
       const length = Math.floor(indexedLength / fields.filter(({ type }) => isText(type)).length);
       return fields.map((field) => this.#column(field, fold && isText(field.type) && field.type !== 'date', length));
     };
@@ -115,7 +120,7 @@ class RuleLayout {
       indexes: this.#named<Omit<CompanionIndex, 'name'>>(
         'i',
         previous?.indexes,
-        [...indexes, ...references.map((reference) => [{ ...reference, descending: false }])].map((fields) => ({
+        [...indexes, ...references.map((reference) => [{ ...reference, descending: false, collation: undefined }])].map((fields) => ({
           columns: columnsOf(fields).map((name, at) => ({ name, descending: fields[at]?.descending === true })),
         })),
       ),
@@ -140,8 +145,9 @@ class RuleLayout {
   }
 
   /** The name of the column of the field. A text must fit the index with the least room for it. */
-  #column({ field, type }: RuleField, fold: boolean, length?: number): string {
-    const isColumn = (each: CompanionColumn) => each.type === type && each.fold === fold && isDeepStrictEqual(each.field, field);
+  #column({ field, type, collation }: RuleField & { collation?: string | undefined }, fold: boolean, length?: number): string {
+    const isColumn = (each: CompanionColumn) =>
+      each.type === type && each.fold === fold && each.collation === collation && isDeepStrictEqual(each.field, field);
     const known = this.#columns.find(isColumn);
     const maximumLength = isText(type) ? Math.min(length ?? Infinity, known?.maximumLength ?? Infinity) : undefined;
     if (known) {
@@ -149,7 +155,7 @@ class RuleLayout {
       return known.name;
     }
     const name = this.#previous?.columns.find(isColumn)?.name ?? `c${this.#next++}`;
-    this.#columns.push({ name, field, type, fold, maximumLength });
+    this.#columns.push({ name, field, type, fold, maximumLength, ...(collation !== undefined && { collation }) });
     return name;
   }
 

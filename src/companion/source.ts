@@ -17,19 +17,29 @@ export interface Column {
 
 export const keyColumn: Readonly<Column> = { name: 'key', type: 'int64' };
 
-/** The column that has the values of the field as they are, compared by `type`; undefined if there is none. */
-export function columnOf({ columns }: Companion, field: Field, type: ScalarType | 'any'): Column | undefined {
+/** The column that has the values of the field as they are, compared by `type`, in the order of the language `collation`; undefined if there is none. */
+export function columnOf({ columns }: Companion, field: Field, type: ScalarType | 'any', collation?: string): Column | undefined {
   if (isKey(field)) return type === 'int64' ? keyColumn : undefined;
-  return columns.find((column) => !column.fold && column.type === type && isDeepStrictEqual(column.field, field));
+  return columns.find(
+    (column) => !column.fold && column.type === type && column.collation === collation && isDeepStrictEqual(column.field, field),
+  );
 }
+
+/** The columns that have the texts of the field as they are, each in the order of a language. Equal values are equal in each. */
+export function collatedColumnsOf({ columns }: Companion, field: Field): Column[] {
+  return columns.filter((column) => column.collation !== undefined && isDeepStrictEqual(column.field, field));
+}
+
+/** What a sort compares: a field, by its type and its collation. */
+type Sorted = Pick<SortTerm, 'field' | 'type' | 'collation'>;
 
 /**
  * Whether the texts of a sort are compared as a whole: those of one index, which are at most 600 characters together. The values of a row have to fit in a
  * cursor.
  */
-export function areSortedWhole(companion: Companion, sort: readonly Pick<SortTerm, 'field' | 'type'>[]): boolean {
-  const lengths = sort.map(({ field, type }) => {
-    const column = columnOf(companion, field, type);
+export function areSortedWhole(companion: Companion, sort: readonly Sorted[]): boolean {
+  const lengths = sort.map(({ field, type, collation }) => {
+    const column = columnOf(companion, field, type, collation);
     return companion.columns.find(({ name }) => name === column?.name)?.maximumLength ?? 0;
   });
   return lengths.reduce((total, length) => total + length, 0) <= indexedLength;
@@ -55,9 +65,9 @@ export function isOfColumn(companion: Companion, test: Test): boolean {
 }
 
 /** The columns that tests of the filter and terms of the sort use, each once, without the key. */
-export function columnsUsed(companion: Companion, filter: Filter, sort: readonly Pick<SortTerm, 'field' | 'type'>[]): Column[] {
+export function columnsUsed(companion: Companion, filter: Filter, sort: readonly Sorted[]): Column[] {
   const used = [...testsOf(filter), ...sort].flatMap((one) => {
-    const column = columnOf(companion, one.field, 'type' in one ? one.type : 'string');
+    const column = columnOf(companion, one.field, 'type' in one ? one.type : 'string', 'collation' in one ? one.collation : undefined);
     return column ? [column] : [];
   });
   const named = new Map(used.map((column) => [column.name, column]));
@@ -74,9 +84,9 @@ export function searchedSource(companion: Companion): Source {
 export function companionSource(companion: Companion): Source {
   return {
     ...searchedSource(companion),
-    typed(field, type) {
-      const column = columnOf(companion, field, type);
-      return column ? columnRef(column) : entitySource.typed(field, type);
+    typed(field, type, collation) {
+      const column = columnOf(companion, field, type, collation);
+      return column ? columnRef(column) : entitySource.typed(field, type, collation);
     },
   };
 }

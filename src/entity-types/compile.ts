@@ -1,6 +1,7 @@
 /** Makes the validator of a type from its document. */
 import { compileSchema, createQuickAjv } from '../contract/every-error.ts';
 import type { Companion } from '../companion/layout.ts';
+import type { RuleKeywords } from '../companion/rules.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { trashKeepOf } from '../entities/removal/trash.ts';
 import { faultsOf } from '../http/validation-faults.ts';
@@ -23,6 +24,8 @@ compilePattern.code = '';
 /** The type with this document, which `faultsOfDocument` has accepted. */
 export function compileType(revision: string, document: Schema, source: TypeSource, companion: Companion | null = null): EntityType {
   const schema = schemaOf(document);
+  const { 'x-collation': collated = {} }: RuleKeywords = document;
+  const collations = new Map(Object.entries(collated));
   // Otherwise each object had the members of Object.prototype, such as `valueOf`.
   const options = { ownProperties: true, code: source === 'api' ? { regExp: compilePattern } : {} };
   const validate = compileSchema(schema, undefined, options);
@@ -33,7 +36,7 @@ export function compileType(revision: string, document: Schema, source: TypeSour
       if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body', sent());
     },
     acceptsPatch: acceptsPatchOf(schema, (ofMembers) => createQuickAjv(options).compile(ofMembers)),
-    fields: fieldTypesOf(schema),
+    fields: { ...fieldTypesOf(schema), collationOf: (field) => collations.get(field.join('.')) },
     isPlaceholder: false,
     mayBeUnfit: false,
     requiresIfMatch: requiresIfMatch(document),

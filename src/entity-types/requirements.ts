@@ -1,10 +1,11 @@
-/** What the document of a type needs of the database: other types, and an extension. */
-import type { Kysely } from 'kysely';
+/** What the document of a type needs of the database: other types, collations, and an extension. */
+import { sql, type Kysely } from 'kysely';
 import { isSubstringRule, type RuleKeywords } from '../companion/rules.ts';
 import { createTrigrams, mayHaveTrigrams } from '../companion/trigrams.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
+import { pointerTo } from '../http/pointer.ts';
 import type { TypeChange } from './plan.ts';
 import { faultsOfReferences } from './references.ts';
 import type { Schema } from './subschemas.ts';
@@ -15,11 +16,26 @@ export async function faultsOfRequirements(
   change: TypeChange,
   planned?: ReadonlyMap<string, Schema | null>,
 ): Promise<Fault[]> {
-  const { 'x-index': indexes = [] }: RuleKeywords = change.document ?? {};
+  const { 'x-index': indexes = [], 'x-collation': collations = {} }: RuleKeywords = change.document ?? {};
   const at = indexes.findIndex(isSubstringRule);
-  const faults = await faultsOfReferences(db, change, planned);
+  const faults = [...(await faultsOfReferences(db, change, planned)), ...(await faultsOfCollations(db, collations))];
   if (at === -1 || (await mayHaveTrigrams(db))) return faults;
   return [...faults, { pointer: `/x-index/${at}`, code: 'not-supported', values: { statement: createTrigrams } }];
+}
+
+/** The faults of languages of which the database has no order: PostgreSQL has those of its ICU library. */
+async function faultsOfCollations(db: Kysely<Database>, collations: Readonly<Record<string, string>>): Promise<Fault[]> {
+  const languages = [...new Set(Object.values(collations))];
+  if (languages.length === 0) return [];
+  const { rows } = await sql<{ language: string }>`
+    select regexp_replace(collname, '-x-icu$', '') as language from pg_collation
+    where collprovider = 'i' and collnamespace = 'pg_catalog'::regnamespace and collname = any(${languages.map((each) => `${each}-x-icu`)}::name[])`.execute(
+    db,
+  );
+  const known = new Set(rows.map(({ language }) => language));
+  return Object.entries(collations).flatMap(([name, language]) =>
+    known.has(language) ? [] : [{ pointer: pointerTo(['x-collation', name]), code: 'not-supported' as const }],
+  );
 }
 
 /** Throws 422 `validation-failed` with the {@link faultsOfRequirements}. */

@@ -66,6 +66,11 @@ const validate = createAjv({ allErrors: true, verbose: true }).compile({
       additionalProperties: false,
       properties: { fields: { ...fieldNames, maxItems: 8, uniqueItems: true }, language: { enum: languages } },
     },
+    'x-collation': {
+      type: 'object',
+      maxProperties: 16,
+      additionalProperties: { type: 'string', pattern: '^(und|[a-z]{2,3})(-[A-Z][a-z]{3})?(-[A-Z]{2})?$', maxLength: 12 },
+    },
   },
 });
 
@@ -91,7 +96,8 @@ class RuleFaults {
     this.#types = types;
   }
 
-  find({ 'x-unique': uniques = [], 'x-index': indexes = [], 'x-references': references = {}, 'x-search': search }: RuleKeywords): Fault[] {
+  find(keywords: RuleKeywords): Fault[] {
+    const { 'x-unique': uniques = [], 'x-index': indexes = [], 'x-references': references = {}, 'x-search': search } = keywords;
     for (const [index, { fields, fold }] of uniques.entries()) {
       const types = fields.map((name, at) => this.#fieldType(name, ['x-unique', index, 'fields', at]));
       const isFoldable = types.some((type) => type === undefined || type === 'string' || type === 'enum');
@@ -124,6 +130,11 @@ class RuleFaults {
       const place = ['x-search', 'fields', at];
       const type = this.#fieldType(name, place);
       if (type !== undefined && !isText(type)) this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string' } });
+    }
+    for (const name of Object.keys(keywords['x-collation'] ?? {})) {
+      const type = this.#fieldType(name, ['x-collation', name]);
+      if (type !== undefined && type !== 'string')
+        this.#refuse(['x-collation', name], { code: 'invalid-type', values: { allowed: 'string' } });
     }
     return this.#faults;
   }

@@ -51,6 +51,8 @@ function entriesOf(document: Schema): RuleEntry[] {
     return [name, 'type' in found ? found.type : undefined];
   };
   const keywords: RuleKeywords = document;
+  const collations = keywords['x-collation'] ?? {};
+  const collationOf = (name: string) => (Object.hasOwn(collations, name) ? collations[name] : undefined);
   const { 'x-unique': uniques = [], 'x-index': indexes = [], 'x-references': references = {}, 'x-search': search } = keywords;
   return [
     ...uniques.map(({ fields, fold = false }, at) => ({
@@ -61,7 +63,7 @@ function entriesOf(document: Schema): RuleEntry[] {
       pointer: `/x-index/${at}`,
       meaning: isSubstringRule(rule)
         ? ['x-index', 'substring', typed(rule.field)]
-        : ['x-index', rule.map((name) => typed(name, name.replace(/^-/, '')))],
+        : ['x-index', rule.map((name) => [...typed(name, name.replace(/^-/, '')), collationOf(name.replace(/^-/, ''))])],
     })),
     ...Object.entries(references).map(([name, { to, onDelete = 'restrict' }]) => ({
       pointer: pointerTo(['x-references', name]),
@@ -71,6 +73,12 @@ function entriesOf(document: Schema): RuleEntry[] {
     ...(search
       ? [{ pointer: '/x-search', meaning: ['x-search', search.fields.map((name) => typed(name)), search.language ?? 'simple'] }]
       : []),
+    // The indexes of the field say what is built.
+    ...Object.entries(collations).map(([name, language]) => ({
+      pointer: pointerTo(['x-collation', name]),
+      meaning: ['x-collation', name],
+      rest: language,
+    })),
   ];
 }
 

@@ -22,6 +22,8 @@ export interface FieldTypes {
   typeOf(field: Field): FieldType | undefined;
   /** The texts that a field of the type `enum`, or an item of an array of it, may be. Without this member any text is accepted. */
   textsOf?(field: Field): readonly string[] | undefined;
+  /** The language whose order the texts of the field have in a sort; undefined for that of code points. Without this member no field has one. */
+  collationOf?(field: Field): string | undefined;
   /** What the field refers to; undefined for a field that is no reference. Without this member no filter looks through references. */
   targetOf?(field: Field): Target | undefined;
 }

@@ -12,6 +12,8 @@ import type { Filter } from './syntax.ts';
 export interface OrderColumn {
   expression: RawBuilder<unknown>;
   sqlType: string;
+  /** The language whose order a text has; undefined for that of code points. */
+  collation?: string | undefined;
   /** Whether a text is ordered by its first characters only. */
   isCut: boolean;
   descending: boolean;
@@ -53,12 +55,12 @@ export function reverseOrder({ columns, keyDescending }: Order): Order {
   return { columns: columns.map((column) => ({ ...column, descending: !column.descending })), keyDescending: !keyDescending };
 }
 
-function columnsOf({ field, type, descending }: SortTerm, source: Source, isIndexed: boolean): OrderColumn[] {
+function columnsOf({ field, type, descending, collation }: SortTerm, source: Source, isIndexed: boolean): OrderColumn[] {
   if (type === 'any') return columnsOfAny(field, source, descending);
-  const expression = source.typed(field, type);
+  const expression = source.typed(field, type, collation);
   const sqlType = sqlTypes[type];
   const isCut = sqlType === 'text' && !isIndexed;
-  return [{ expression: isCut ? sql`left(${expression}, ${sql.lit(orderedLength)})` : expression, sqlType, isCut, descending }];
+  return [{ expression: isCut ? sql`left(${expression}, ${sql.lit(orderedLength)})` : expression, sqlType, collation, isCut, descending }];
 }
 
 /** Without a declared type numbers come before texts, and texts before booleans. */

@@ -14,6 +14,8 @@ export interface SortTerm {
   field: Field;
   type: ScalarType | 'any';
   descending: boolean;
+  /** The language whose order texts have (BCP 47); undefined for that of code points. */
+  collation?: string | undefined;
 }
 
 /** A fault, with the index of the name that has it. */
@@ -37,7 +39,7 @@ export function parseSort(names: readonly string[], types: FieldTypes): { sort: 
     if (typeof type !== 'string' || type === 'object') return void faults.push({ index, code: 'not-filterable' });
     if (seen.has(bare)) return void faults.push({ index, code: 'repeated' });
     seen.add(bare);
-    sort.push({ field, type, descending });
+    sort.push({ field, type, descending, collation: types.collationOf?.(field) });
   });
   if (faults.length > 0) return { faults };
   const key = sort.findIndex(({ field }) => isKey(field));

@@ -8,8 +8,11 @@ import { envelopeTypes, isEnvelopeName, type EnvelopeName, type Field, type Scal
 export interface Source {
   /** The field as jsonb; SQL null if the entity does not have it. */
   json(field: Field): RawBuilder<unknown>;
-  /** The field, comparable with the SQL type of {@link sqlTypes}; SQL null if it is missing, null or not of the type. No value raises an error. */
-  typed(field: Field, type: ScalarType): RawBuilder<unknown>;
+  /**
+   * The field, comparable with the SQL type of {@link sqlTypes}; SQL null if it is missing, null or not of the type. No value raises an error. Texts have the
+   * order of the language `collation`, without it that of code points.
+   */
+  typed(field: Field, type: ScalarType, collation?: string): RawBuilder<unknown>;
   /** SQL: whether the texts that the type searches match the words. Throws if nothing is searched. */
   matches(words: string): RawBuilder<boolean>;
 }
@@ -25,6 +28,11 @@ export const sqlTypes: Readonly<Record<ScalarType, string>> = {
   'date-time': 'timestamptz',
   boolean: 'boolean',
 };
+
+/** SQL: the collation of a language, as PostgreSQL names those of ICU; without a language that of code points. */
+export function collationName(language: string | undefined): RawBuilder<unknown> {
+  return language === undefined ? sql`"C"` : sql.id('pg_catalog', `${language}-x-icu`);
+}
 
 const envelopeColumns: Readonly<Record<EnvelopeName, string>> = {
   $key: 'key',
@@ -49,12 +57,12 @@ export const entitySource: Source = {
   json(field) {
     return isEnvelopeName(field[0]) ? sql`to_jsonb(${envelopeValue(field[0])})` : fieldOf(field);
   },
-  typed(field, type) {
+  typed(field, type, collation) {
     if (isEnvelopeName(field[0])) {
       const value = envelopeValue(field[0]);
       return type === 'string' ? sql`${value} collate "C"` : value;
     }
-    return asType(fieldOf(field), type);
+    return asType(fieldOf(field), type, collation);
   },
   matches() {
     throw new Error('the table entity has no texts to search');
@@ -70,14 +78,14 @@ function fieldOf(field: Field): RawBuilder<unknown> {
 }
 
 /** PostgreSQL evaluates a `case` in order, so a cast only meets values that it can read. */
-function asType(value: RawBuilder<unknown>, type: ScalarType): RawBuilder<unknown> {
+function asType(value: RawBuilder<unknown>, type: ScalarType, collation: string | undefined): RawBuilder<unknown> {
   const text = sql`(${value} #>> '{}')`;
   const isString = sql`jsonb_typeof(${value}) = 'string'`;
   switch (type) {
     case 'string':
     case 'enum':
     case 'date':
-      return sql`(case when ${isString} then ${text} end collate "C")`;
+      return sql`(case when ${isString} then ${text} end collate ${collationName(collation)})`;
     case 'number':
       return sql`(case when jsonb_typeof(${value}) = 'number' then (${value})::numeric end)`;
     case 'boolean':

@@ -123,7 +123,7 @@ class List {
     this.#roads = search !== undefined && sort.length === 0 ? [roadOf({ ...wanted, relevantTo: search }), road] : [road];
     this.#selected = road.selected;
     // With the types, because the values of a cursor are cast to them.
-    const types = road.order.columns.map(({ sqlType, isCut }) => (isCut ? `${sqlType} cut` : sqlType));
+    const types = road.order.columns.map(({ sqlType, collation = '', isCut }) => `${sqlType} ${collation} ${isCut ? 'cut' : ''}`.trim());
     this.#binding = JSON.stringify([permit.userName, permit.entity, request.canonical, types]);
   }
 

@@ -82,5 +82,10 @@ export function orderFor({ sort, filter, companion, relevantTo }: RoadQuery, sou
     return { columns: [column], keyDescending: false };
   }
   const isWhole = companion !== undefined && areSortedWhole(companion, decidingTerms(sort, filter));
-  return orderOf(sort, filter, source, ({ field, type }) => isWhole && columnOf(companion, field, type) !== undefined);
+  return orderOf(
+    sort,
+    filter,
+    source,
+    ({ field, type, collation }) => isWhole && columnOf(companion, field, type, collation) !== undefined,
+  );
 }
