@@ -22,8 +22,8 @@ const zero = 48;
 
 /**
  * Whether the number keeps its decimal value (rule 70): it is finite as a double, and that double prints as the same value. The notation
- * does not matter: `1.0`, `1e2` and `0.10` are exact. A negative zero is not, because numeric has no sign for it. The time is linear in the
- * length of the token and does not depend on the size of the exponent.
+ * does not matter: `1.0`, `1e2` and `0.10` are exact. So is `-0`, whose value is 0: numeric stores 0, and 0 comes back. The time is linear in
+ * the length of the token and does not depend on the size of the exponent.
  *
  * @param token a number of RFC 8259's grammar
  */
@@ -32,7 +32,7 @@ export function isExactNumber(token: string): boolean {
   if (token.length <= longestPrinted && String(Number(token)) === token) return true;
   const written = readDecimal(token);
   if (written === undefined || written.digits.length > digitsOfDouble) return false;
-  if (written.digits === '') return !token.startsWith('-');
+  if (written.digits === '') return true;
   // A double that overflowed or became zero prints as other digits, too.
   const printed = readDecimal(String(Number(`${written.digits}e${written.exponent}`)));
   return printed?.digits === written.digits && printed.exponent === written.exponent;
