@@ -1381,9 +1381,9 @@ export interface components {
          *     A field that is missing or null, or has a value of another type, fulfils no comparison, and so fulfils `$ne`, `$nin` and `$not`.
          */
         Filter: {
-            /** @description All of these hold. */
+            /** @description All of these hold. An empty list holds for every entity. */
             $and?: components["schemas"]["Filter"][];
-            /** @description One of these holds. */
+            /** @description One of these holds. An empty list holds for no entity. */
             $or?: components["schemas"]["Filter"][];
             $not?: components["schemas"]["Filter"];
         } & {
@@ -1409,9 +1409,9 @@ export interface components {
             $gt?: string | number;
             /** @description It is greater or equal. */
             $gte?: string | number;
-            /** @description It equals one of the values. */
+            /** @description It equals one of the values. An empty list finds nothing. */
             $in?: (string | number | boolean | null)[];
-            /** @description It equals none of the values. */
+            /** @description It equals none of the values. An empty list finds everything. */
             $nin?: (string | number | boolean | null)[];
             /** @description A text that begins so. */
             $prefix?: string;

@@ -849,11 +849,11 @@ export type TypeEffect = 'none' | 'check' | 'build' | 'loss';
  */
 export type Filter = {
     /**
-     * All of these hold.
+     * All of these hold. An empty list holds for every entity.
      */
     $and?: Array<Filter>;
     /**
-     * One of these holds.
+     * One of these holds. An empty list holds for no entity.
      */
     $or?: Array<Filter>;
     $not?: Filter;
@@ -894,11 +894,11 @@ export type FieldTest = string | number | boolean | null | {
      */
     $gte?: string | number;
     /**
-     * It equals one of the values.
+     * It equals one of the values. An empty list finds nothing.
      */
     $in?: Array<string | number | boolean | null>;
     /**
-     * It equals none of the values.
+     * It equals none of the values. An empty list finds everything.
      */
     $nin?: Array<string | number | boolean | null>;
     /**

@@ -1,52 +1,32 @@
-/** The types of fields for filters and sorts, read from the JSON Schema of a declared type. It reads what a schema says for certain. */
+/**
+ * The types of the fields for filters and sorts, read from the JSON Schema of a declared type. A field has the format that is in force for all of its values, wherever
+ * the schema says it: behind `allOf`, `anyOf`, `oneOf`, `if` and `$ref`.
+ */
+import { isSameJson } from '../contract/same-json.ts';
 import type { Field, FieldType, FieldTypes, ScalarType } from '../filter/fields.ts';
-import type { Schema } from './subschemas.ts';
-
-/** What a schema may consist of besides `properties`, so that a field may have a type that `properties` does not show. */
-const compositions = [
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'if',
-  'not',
-  'dependentSchemas',
-  'patternProperties',
-  'unevaluatedProperties',
-  '$dynamicRef',
-];
+import { fitsType } from '../filter/values.ts';
+import { AlternativesReader, mentionsMember, type Alternative } from './alternatives.ts';
+import { isSchemaObject, targetOf, type Schema } from './subschemas.ts';
 
 const formats: Readonly<Record<string, ScalarType>> = { int64: 'int64', decimal: 'decimal', 'date-time': 'date-time', date: 'date' };
 
 /** The fields of `schema`, a JSON Schema of an object. A field that it leaves open is of the type `any`; one that it refuses does not exist. */
 export function fieldTypesOf(schema: Schema): FieldTypes {
-  const schemaAt = (field: Field): unknown => {
-    let found: unknown = schema;
-    for (const name of field) {
-      found = memberOf(referredBy(found, schema), name);
-      if (found === undefined) return undefined;
-    }
-    return referredBy(found, schema);
-  };
+  const reader = new AlternativesReader(schema);
   return {
     typeOf(field) {
-      const found = schemaAt(field);
-      return found === undefined ? undefined : typeOfSchema(found, schema);
+      const alternatives = alternativesAt(reader, schema, field);
+      return typeOfShapes(shapesOf(alternatives), () => itemShapes(reader, alternatives));
     },
+    declares: (field) => isMentioned(reader, schema, field),
     textsOf(field) {
-      const found = schemaAt(field);
-      const isArray = typeof typeOfSchema(found, schema) !== 'string';
-      const texts = isSchema(found) ? enumTexts(isArray ? itemsOf(found, schema) : found) : undefined;
+      const alternatives = alternativesAt(reader, schema, field);
+      const shapes = shapesOf(alternatives);
+      const isArray = typeof typeOfShapes(shapes, () => []) === 'object';
+      const texts = enumTexts(isArray ? itemShapes(reader, alternatives) : shapes);
       return texts?.length === 0 ? undefined : texts;
     },
   };
-}
-
-/** The texts of `enum` or `const`; undefined for a schema that accepts other values than texts and null. */
-function enumTexts(schema: unknown): string[] | undefined {
-  if (!isSchema(schema) || isComposed(schema)) return undefined;
-  const values = Array.isArray(schema['enum']) ? schema['enum'] : 'const' in schema ? [schema['const']] : undefined;
-  const texts = values?.filter((value) => value !== null);
-  return texts?.every((value) => typeof value === 'string') ? texts : undefined;
 }
 
 /** The most fields that {@link declaredFields} lists. */
@@ -58,12 +38,13 @@ const maximumListed = 1_000;
  */
 export function declaredFields(schema: Schema): Field[] {
   const fields: Field[] = [];
+  const types = fieldTypesOf(schema);
   const list = (at: unknown, field: Field, around: readonly unknown[]): void => {
     if (fields.length === maximumListed) return;
     const found = referredBy(at, schema);
-    const isObject = field.length === 0 || typeOfSchema(found, schema) === 'object';
-    const properties = isObject && isSchema(found) && !around.includes(found) ? found['properties'] : undefined;
-    const members = isSchema(properties)
+    const isObject = field.length === 0 || types.typeOf(field) === 'object';
+    const properties = isObject && isSchemaObject(found) && !around.includes(found) ? found['properties'] : undefined;
+    const members = isSchemaObject(properties)
       ? Object.entries(properties).filter(([name, member]) => isAddressable(name) && member !== false)
       : [];
     for (const [name, member] of members) list(member, [...field, name], [...around, found]);
@@ -75,87 +56,123 @@ export function declaredFields(schema: Schema): Field[] {
 
 const isAddressable = (name: string): boolean => /^[^$.,][^.,]*$/.test(name);
 
-/** Whether the schema of the field accepts null, as far as its `type`, `enum` and `const` say. */
+/** Whether the schema of the field accepts null. */
 export function allowsNull(schema: Schema, field: Field): boolean {
-  const found = field.reduce<unknown>((at, name) => memberOf(referredBy(at, schema), name), schema);
-  const target = referredBy(found, schema);
-  if (!isSchema(target)) return target === true;
-  if (Array.isArray(target['enum'])) return target['enum'].includes(null);
-  return 'const' in target ? target['const'] === null : typesOf(target).includes('null');
+  return shapesOf(alternativesAt(new AlternativesReader(schema), schema, field)).some(({ types }) => types.has('null'));
 }
 
 /** Whether the schema says something of the field; false if it only leaves open that an object has it. */
 export function declaresField(schema: Schema, field: Field): boolean {
-  let found: unknown = schema;
-  for (const name of field) {
-    const target = referredBy(found, schema);
-    found = memberOf(target, name);
-    const isNamed = isSchema(target) && isSchema(target['properties']) && Object.hasOwn(target['properties'], name);
-    if (found === true && !isNamed && !(isSchema(target) && isComposed(target))) return false;
+  return isMentioned(new AlternativesReader(schema), schema, field);
+}
+
+function isMentioned(reader: AlternativesReader, schema: Schema, field: Field): boolean {
+  return field.every((name, index) => mentionsMember(alternativesAt(reader, schema, field.slice(0, index)), name));
+}
+
+function alternativesAt(reader: AlternativesReader, schema: Schema, field: Field): readonly Alternative[] {
+  return field.reduce((at, name) => reader.membersOf(at, name), reader.alternativesOf(schema));
+}
+
+function itemShapes(reader: AlternativesReader, alternatives: readonly Alternative[]): Shape[] {
+  const arrays = alternatives.filter((alternative) => shapeOf(alternative).types.has('array'));
+  return shapesOf(reader.itemsOf(arrays));
+}
+
+/** What the values of an alternative have in common. */
+interface Shape {
+  /** The JSON types; `number` stands for integers too. */
+  types: ReadonlySet<string>;
+  /** The only values, as `enum` and `const` name them; undefined for any. */
+  values: readonly unknown[] | undefined;
+  /** How texts compare. */
+  format: ScalarType;
+}
+
+const allTypes: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'array', 'object', 'null']);
+
+/** The shapes of the alternatives that a value can have. */
+function shapesOf(alternatives: readonly Alternative[]): Shape[] {
+  return alternatives.map(shapeOf).filter(({ types }) => types.size > 0);
+}
+
+function shapeOf(alternative: Alternative): Shape {
+  let types = allTypes;
+  let values: readonly unknown[] | undefined;
+  const found = new Set<ScalarType>();
+  for (const schema of alternative) {
+    const allowed = typesOf(schema);
+    types = new Set([...types].filter((type) => allowed.has(type)));
+    const own = Array.isArray(schema['enum']) ? schema['enum'] : 'const' in schema ? [schema['const']] : undefined;
+    if (own) values = values ? values.filter((value) => own.some((each) => isSameJson(each, value))) : own;
+    const { format } = schema;
+    if (typeof format === 'string' && Object.hasOwn(formats, format)) found.add(formats[format] ?? 'string');
   }
-  return true;
+  const fitting = values?.filter((value) => types.has(jsonType(value)));
+  return { types: fitting ? new Set(fitting.map(jsonType)) : types, values: fitting, format: formatOf(found) };
 }
 
-/** The schema of a member; true if any value fits, undefined if there is no such member. */
-function memberOf(schema: unknown, name: string): unknown {
-  if (!isSchema(schema)) return schema === false ? undefined : true;
-  const { properties, additionalProperties = true } = schema;
-  if (isSchema(properties) && Object.hasOwn(properties, name)) return properties[name] === false ? undefined : properties[name];
-  if (!typesOf(schema).includes('object')) return undefined;
-  if (isComposed(schema)) return true;
-  return additionalProperties === false ? undefined : additionalProperties;
+/** The format of a text that has all of these: a 64-bit integer is a decimal too. No text has two others, so they compare as texts. */
+function formatOf(found: ReadonlySet<ScalarType>): ScalarType {
+  const [format = 'string', ...others] = found;
+  if (others.length === 0) return format;
+  return found.size === 2 && found.has('int64') && found.has('decimal') ? 'int64' : 'string';
 }
 
-function typeOfSchema(schema: unknown, root: Schema): FieldType {
-  if (!isSchema(schema) || isComposed(schema)) return 'any';
-  if (enumTexts(schema)) return 'enum';
-  if (Array.isArray(schema['enum']) || 'const' in schema) return 'any';
-  const types = typesOf(schema).filter((type) => type !== 'null');
-  const [type] = types;
-  if (types.length !== 1) return types.join() === 'integer,number' || types.join() === 'number,integer' ? 'number' : 'any';
+/** Undefined if no value fits. `items` returns the shapes of items, if it is an array. */
+function typeOfShapes(shapes: readonly Shape[], items: () => readonly Shape[]): FieldType | undefined {
+  if (shapes.length === 0) return undefined;
+  if (enumTexts(shapes)) return 'enum';
+  const types = new Set(shapes.flatMap((shape) => [...shape.types]));
+  const [type, ...others] = [...types].filter((each) => each !== 'null');
+  const isScalarList = shapes.some(({ values }) => values?.some((value) => typeof value === 'number' || typeof value === 'boolean'));
+  if (others.length > 0 || isScalarList) return 'any';
   switch (type) {
     case 'string':
-      return (typeof schema['format'] === 'string' && Object.hasOwn(formats, schema['format']) && formats[schema['format']]) || 'string';
+      return commonFormat(shapes);
     case 'number':
-    case 'integer':
-      return 'number';
     case 'boolean':
-      return 'boolean';
-    case 'array': {
-      const items = typeOfSchema(itemsOf(schema, root), root);
-      return { items: typeof items === 'string' && items !== 'object' ? items : 'any' };
-    }
     case 'object':
-      return 'object';
+      return type;
+    case 'array': {
+      const itemType = typeOfShapes(items(), () => []);
+      return { items: typeof itemType === 'string' && itemType !== 'object' ? itemType : 'any' };
+    }
     default:
       return 'any';
   }
 }
 
-/** The schema of all items of an array; true if the first ones have schemas of their own. */
-function itemsOf(schema: Schema, root: Schema): unknown {
-  return 'prefixItems' in schema || referredBy(schema['items'], root);
+/** The format of all texts; `string` if there are several, or texts without a format. */
+function commonFormat(shapes: readonly Shape[]): ScalarType {
+  const open = shapes.filter(({ types, values }) => !values && types.has('string'));
+  const [format = 'string', ...others] = new Set(open.map((shape) => shape.format));
+  const named = shapes.flatMap(({ values = [] }) => values.filter((value) => typeof value === 'string'));
+  return others.length === 0 && named.every((text) => fitsType(format, text)) ? format : 'string';
 }
 
-/** The target of a `$ref` to the document itself. Any other reference, and one in a circle, may be anything. */
+/** The texts of `enum` or `const`; undefined for a field that may have other values than texts and null. */
+function enumTexts(shapes: readonly Shape[]): string[] | undefined {
+  if (shapes.every(({ values }) => !values)) return undefined;
+  const named = shapes.filter(({ types }) => [...types].some((type) => type !== 'null'));
+  const texts = named.flatMap(({ values }) => values ?? [undefined]).filter((value) => value !== null);
+  return texts.every((value) => typeof value === 'string') ? [...new Set(texts)] : undefined;
+}
+
+/** The target of a `$ref`. */
 function referredBy(schema: unknown, root: Schema): unknown {
   let found = schema;
-  for (let steps = 0; isSchema(found) && '$ref' in found; steps += 1) {
-    const { $ref } = found;
-    if (steps === 16 || typeof $ref !== 'string' || !/^#\/[^%]*$/.test($ref)) return true;
-    const names = $ref.slice(2).split('/');
-    found =
-      names.reduce<unknown>((at, name) => (isSchema(at) ? at[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined), root) ?? true;
+  for (let steps = 0; isSchemaObject(found) && typeof found['$ref'] === 'string'; steps += 1) {
+    if (steps === 16) return true;
+    found = targetOf(root, found['$ref']);
   }
   return found;
 }
 
-const allTypes = ['string', 'number', 'boolean', 'array', 'object', 'null'];
+const jsonType = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-function typesOf({ type }: Schema): string[] {
+function typesOf({ type, nullable }: Schema): ReadonlySet<string> {
   if (type === undefined) return allTypes;
-  return (Array.isArray(type) ? type : [type]).map(String);
+  const types = [type].flat().map((each) => (each === 'integer' ? 'number' : String(each)));
+  return new Set(nullable === true ? [...types, 'null'] : types);
 }
-
-const isSchema = (schema: unknown): schema is Schema => typeof schema === 'object' && schema !== null;
-const isComposed = (schema: Schema): boolean => compositions.some((keyword) => keyword in schema);

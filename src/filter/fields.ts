@@ -20,6 +20,8 @@ export type Field = readonly string[];
 export interface FieldTypes {
   /** The type of the field; undefined for one that the declared type does not have. */
   typeOf(field: Field): FieldType | undefined;
+  /** Whether the declared type says something of the field. Without this member no type is declared. */
+  declares?(field: Field): boolean;
   /** The texts that a field of the type `enum`, or an item of an array of it, may be. Without this member any text is accepted. */
   textsOf?(field: Field): readonly string[] | undefined;
   /** The language whose order the texts of the field have in a sort; undefined for that of code points. Without this member no field has one. */

@@ -43,7 +43,6 @@ const isOneOf: Operator = (operand, context) => {
   const { field, value: values } = operand;
   const { refuse, inValues } = context;
   if (!Array.isArray(values)) return refuse({ code: 'invalid-type', values: { allowed: 'array' } });
-  if (values.length === 0) return refuse({ code: 'invalid-value' });
   if (values.length > inValues) return refuse({ code: 'invalid-value', values: { maximum: inValues } });
   const tests = values.map((value: unknown, index) => equality({ ...operand, value }, [index], context));
   const compared = tests.filter((test) => test.kind === 'compare');

@@ -4,7 +4,7 @@
  */
 import { maximumFaults, type Fault } from '../faults.ts';
 import { expectedOneOf } from '../http/expected.ts';
-import { placeOf, positionsIn } from '../http/pointer.ts';
+import { looksLikeName, placeOf, positionsIn } from '../http/pointer.ts';
 import { isEnvelopeName, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
 import { operators, operatorsOf, type Operand } from './operators.ts';
 import { all, any, everyEntity, not, type Filter } from './syntax.ts';
@@ -30,6 +30,15 @@ export function parseFilter(value: unknown, types: FieldTypes, limits: Readonly<
   const reader = new FilterReader(value, types, limits);
   const filter = reader.filter(value, []);
   return reader.faults.length > 0 ? { faults: reader.faults.slice(0, maximumFaults) } : { filter };
+}
+
+const combinators: ReadonlySet<string> = new Set(['$and', '$or', '$not']);
+
+/** The fault of a combinator inside of a field. */
+function misplaced(combinator: string, field: Field): Unplaced {
+  if (!field.every(looksLikeName)) return { code: 'unknown-operator' };
+  const inside = `${field.map((name) => `{"${name}":`).join('')}…${'}'.repeat(field.length)}`;
+  return { code: 'unknown-operator', values: { instead: `{"${combinator}":${combinator === '$not' ? inside : `[${inside}]`}}` } };
 }
 
 type Path = readonly (string | number)[];
@@ -73,19 +82,30 @@ class FilterReader {
 
   #filters(value: unknown, path: Path, depth: number): Filter[] {
     if (!Array.isArray(value)) return [this.#refuse(path, { code: 'invalid-type', values: { allowed: 'array' } })];
-    if (value.length === 0) return [this.#refuse(path, { code: 'invalid-value' })];
     return value.map((one, index) => this.filter(one, [...path, index], depth + 1));
   }
 
   #field(field: Field, value: unknown, path: Path, depth: number): Filter {
     const type = this.#types.typeOf(field);
+    const nested = this.#nestedName(field);
+    if (nested !== undefined) return this.#refuse(path, { code: 'unknown-field', values: { instead: nested } });
     return type === undefined ? this.#refuse(path, { code: 'unknown-field' }) : this.#test(field, type, value, path, depth);
+  }
+
+  /** The JSON that addresses a nested field whose names the caller has joined by dots, as a sort has them; undefined for another name. */
+  #nestedName(field: Field): string | undefined {
+    const names = field.at(-1)?.split('.') ?? [];
+    if (names.length === 1 || !names.every(looksLikeName) || this.#types.declares?.(field) !== false) return undefined;
+    if (!this.#types.declares([...field.slice(0, -1), ...names])) return undefined;
+    return `${names.map((name) => `{"${name}":`).join('')}…${'}'.repeat(names.length)}`;
   }
 
   /** A value stands for its equality, an object has operators, or the members of the field. */
   #test(field: Field, type: FieldType, value: unknown, path: Path, depth: number): Filter {
     if (!isObject(value)) return this.#operator({ field, type, value }, '$eq', path, depth);
     const names = Object.keys(value);
+    const combinator = names.find((name) => combinators.has(name));
+    if (combinator !== undefined) return this.#refuse([...path, combinator], misplaced(combinator, field));
     if (names.some((name) => name.startsWith('$')))
       return all(names.map((name) => this.#operator({ field, type, value: value[name] }, name, [...path, name], depth)));
     if (type !== 'object' && type !== 'any')

@@ -41,6 +41,25 @@ export function conjuncts(filter: Filter): Filter[] {
   return filter.kind === 'all' ? filter.of.flatMap(conjuncts) : [filter];
 }
 
+/** Whether all entities fulfil the filter, or none do, whatever they have; undefined if that depends on them. */
+export function constantOf(filter: Filter): boolean | undefined {
+  switch (filter.kind) {
+    case 'not': {
+      const of = constantOf(filter.of);
+      return of === undefined ? undefined : !of;
+    }
+    case 'all':
+    case 'any': {
+      const decisive = filter.kind === 'any';
+      const each = filter.of.map(constantOf);
+      if (each.includes(decisive)) return decisive;
+      return each.includes(undefined) ? undefined : !decisive;
+    }
+    default:
+      return undefined;
+  }
+}
+
 /** Every test of the filter. */
 export function testsOf(filter: Filter): Test[] {
   switch (filter.kind) {

@@ -51,6 +51,11 @@ export function readValue(type: ScalarType | 'any', value: unknown, texts?: read
   return { type: type === 'any' ? (typeof value as 'string' | 'number' | 'boolean') : type, value };
 }
 
+/** Whether a text is a value of the type. */
+export function fitsType(type: ScalarType, text: string): boolean {
+  return jsonTypes[type] === 'string' && (forms[type]?.fits(text) ?? true);
+}
+
 /** Whether values of the type have an order besides being equal or not. */
 export function isOrdered(type: FieldType): boolean {
   return typeof type === 'string' && !['boolean', 'enum', 'object'].includes(type);

@@ -214,8 +214,9 @@ export const ja: Catalogue = {
     'member-name-too-long': 'このオブジェクトには、名前が長すぎるメンバーがあります。[最大の長さ：{limit}。]',
     'member-name-reserved': 'このメンバーの名前は予約されています。別の名前を使用してください。',
     'invalid-cursor': 'このカーソルはこの一覧のものではありません。カーソルなしで最初からやり直してください。',
-    'unknown-field': 'このエンティティの型にはこのフィールドがありません[：{name}]。綴りを確認してください。',
-    'unknown-operator': 'この演算子はありません。綴りを確認してください。',
+    'unknown-field':
+      'このエンティティの型にはこのフィールドがありません[：{name}]。綴りを確認してください。[代わりに {instead} と書いてください。]',
+    'unknown-operator': 'この演算子はありません。綴りを確認してください。[代わりに {instead} と書いてください。]',
     'not-filterable': 'この型のフィールドはこのようには使えません。[対応している演算子：{allowed}。]',
     'not-addressable':
       '$ で始まる名前はフィールドではありません。フィルターと並べ替えでは $key、$version、$createdAt、$createdBy、$updatedAt、$updatedBy を使えます。',

@@ -150,7 +150,7 @@ describe('listEntities', () => {
   test.for<[string, Parameters<typeof list>[3], string]>([
     ['an unknown operator', { filter: { a: { $x: 1 } } }, 'filter /a/$x unknown-operator'],
     ['a name that begins with $', { filter: { $x: 1 } }, 'filter /$x not-addressable'],
-    ['an empty $or', { filter: { $or: [] } }, 'filter /$or invalid-value'],
+    ['an $or of no list', { filter: { $or: {} } }, 'filter /$or invalid-type'],
     ['a sort by $x', { sort: ['$x'] }, 'sort not-addressable'],
     ['five sort fields', { sort: ['a', 'b', 'c', 'd', 'e'] }, 'sort invalid-value'],
     ['a sort field twice', { sort: ['a', '-a'] }, 'sort repeated'],

@@ -89,7 +89,7 @@ describe('queryEntities', () => {
     [{ filter: { address: { city: 'x' } } }, '/filter/address/city unknown-field'],
     [{ filter: { nme: 'x' } }, '/filter/nme unknown-field'],
     [{ filter: { company: { $prefx: 'x' } } }, '/filter/company/$prefx unknown-operator'],
-    [{ filter: { $or: [] } }, '/filter/$or invalid-value'],
+    [{ filter: { $or: {} } }, '/filter/$or invalid-type'],
     [{ filter: [] }, '/filter invalid-type'],
     [{ sort: ['company', 'nme'] }, '/sort/1 unknown-field'],
     [{ sort: ['address'] }, '/sort/0 not-filterable'],

@@ -27,6 +27,7 @@ describe('the grammar', () => {
     [{ a: { $gt: 1, $lte: 5 } }],
     [{ a: { $in: [1, 'a', null, true] } }],
     [{ $key: '42', $version: { $gt: 1 }, $createdAt: { $lt: '2026-01-01T00:00:00Z' }, $createdBy: 'ada' }],
+    [{ $and: [], $or: [], a: { $in: [], $nin: [] } }],
     [{ toString: 1, hasOwnProperty: { $exists: true }, '': 1, 'a.b': 1, 'a~b/c': { $eq: 2 } }],
   ])('accepts %j', ([filter]) => {
     expect(faultsOf(filter)).toEqual([]);
@@ -49,7 +50,7 @@ describe('the grammar', () => {
     [[], ' invalid-type'],
     ['x', ' invalid-type'],
     [null, ' invalid-type'],
-    [{ $or: [] }, '/$or invalid-value'],
+    [{ $or: {} }, '/$or invalid-type'],
     [{ $and: {} }, '/$and invalid-type'],
     [{ $and: [1] }, '/$and/0 invalid-type'],
     [{ $not: [] }, '/$not invalid-type'],
@@ -65,7 +66,8 @@ describe('the grammar', () => {
     [{ a: { toString: 1, $gt: 1 } }, '/a/toString unknown-operator'],
     [{ a: [1] }, '/a invalid-type'],
     [{ a: { $eq: { $var: 'user.name' } } }, '/a/$eq invalid-type'],
-    [{ a: { $in: [] } }, '/a/$in invalid-value'],
+    [{ a: { b: 'z', $not: { c: 1 } } }, '/a/$not unknown-operator'],
+    [{ a: { $or: [] } }, '/a/$or unknown-operator'],
     [{ a: { $in: 'x' } }, '/a/$in invalid-type'],
     [{ a: { $in: [1, [2]] } }, '/a/$in/1 invalid-type'],
     [{ a: { $nin: [{}] } }, '/a/$nin/0 invalid-type'],
@@ -88,10 +90,10 @@ describe('the grammar', () => {
   });
 
   test('reports all faults, at most 20', () => {
-    expect(faultsOf({ $x: 1, $or: [{ a: { $lt: null } }, { b: { $in: [] } }] })).toEqual([
+    expect(faultsOf({ $x: 1, $or: [{ a: { $lt: null } }, { b: { $in: [[]] } }] })).toEqual([
       '/$x not-addressable',
       '/$or/0/a/$lt invalid-type',
-      '/$or/1/b/$in invalid-value',
+      '/$or/1/b/$in/0 invalid-type',
     ]);
     expect(faultsOf(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`$${index}`, 1])))).toHaveLength(20);
   });

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { searchedSource } from '../../companion/source.ts';
 import { entitySource } from '../../filter/source.ts';
-import { conjuncts } from '../../filter/syntax.ts';
+import { conjuncts, constantOf } from '../../filter/syntax.ts';
 import {
   candidatesQuery,
   hasKeyList,
@@ -30,6 +30,7 @@ export function entityRoad(wanted: RoadQuery): Road {
     isCheap: isByKey && !looksAtMore,
     selected: selectRows(selection),
     async find(run, { after, isBackwards }) {
+      if (constantOf(filter) === false) return { ...selectedRows(selection, after), end: undefined, scans };
       if (isByKey && looksAtMore) {
         const walk = { keyDescending: order.keyDescending !== isBackwards, after, budget: budgetOf(selection.rest) };
         return { ...walkedRows(selection, walk), end: walkEndQuery(selection, walk), scans };

@@ -13,6 +13,9 @@ const maximumNameLength = 1_024;
 /** Of the objects of a filter, and of a name with dots. */
 const maximumDepth = 5;
 
+/** The most schemas that the properties of one object come from. */
+const maximumParts = 100;
+
 /** JSON that the service accepts has no member of this name. */
 const unlisted = '\0';
 
@@ -34,7 +37,7 @@ export class Filters {
   filter(document: Schema, name: string, title: string): Schema {
     const self = referTo(name);
     const envelope = Object.entries(envelopeTypes).map(([member, type]): [string, unknown] => [member, this.#scalar(type)]);
-    const list = (description: string) => ({ type: 'array', description, minItems: 1, items: self });
+    const list = (description: string) => ({ type: 'array', description, items: self });
     return {
       type: 'object',
       description: `Which entities called ${title}: all members have to hold. A filter has at most 50 tests and five objects inside each other.`,
@@ -66,7 +69,7 @@ export class Filters {
     const waiting: { schema: unknown; at: Field }[] = [{ schema: document, at: [] }];
     let visits = 0;
     for (const { schema, at } of waiting) {
-      for (const [name, property] of propertiesOf(this.#components.follow(schema))) {
+      for (const [name, property] of this.#propertiesOf(schema)) {
         visits += 1;
         if (visits > maximumVisits || fields.length === maximumSorts) return { fields, isComplete: false };
         const field = [...at, name];
@@ -80,7 +83,7 @@ export class Filters {
   }
 
   #members(schema: unknown, at: Field): Schema {
-    const properties = propertiesOf(this.#components.follow(schema)).flatMap(([name, property]): [string, unknown][] => {
+    const properties = this.#propertiesOf(schema).flatMap(([name, property]): [string, unknown][] => {
       const field = [...at, name];
       const type = this.#types.typeOf(field);
       return type === undefined || name.startsWith('$') ? [] : [[name, this.#test(property, field, type)]];
@@ -124,8 +127,21 @@ export class Filters {
     this.used.add(test);
     return referTo(test);
   }
-}
 
-function propertiesOf(schema: unknown): [string, unknown][] {
-  return isSchemaObject(schema) && isSchemaObject(schema['properties']) ? Object.entries(schema['properties']) : [];
+  /** The properties that the schema names, also in what it is composed of: the first one of each name. */
+  #propertiesOf(schema: unknown): [string, unknown][] {
+    const found = new Map<string, unknown>();
+    const seen = new Set<unknown>();
+    const visit = (part: unknown): void => {
+      const followed = this.#components.follow(part);
+      if (!isSchemaObject(followed) || seen.has(followed) || seen.size === maximumParts) return;
+      seen.add(followed);
+      const { properties, allOf, anyOf, oneOf, if: condition, then, else: otherwise } = followed;
+      if (isSchemaObject(properties))
+        for (const [name, property] of Object.entries(properties)) if (!found.has(name)) found.set(name, property);
+      for (const parts of [allOf, anyOf, oneOf, [condition, then, otherwise]]) if (Array.isArray(parts)) parts.forEach(visit);
+    };
+    visit(schema);
+    return [...found];
+  }
 }

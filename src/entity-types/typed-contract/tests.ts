@@ -26,7 +26,7 @@ function testOf(description: string, value: Schema, operators: (value: Schema) =
 }
 
 function equality(value: Schema): Schema {
-  const list = { type: 'array', minItems: 1, maxItems: 1000, items: withNull(value) };
+  const list = { type: 'array', maxItems: 1000, items: withNull(value) };
   return { $eq: withNull(value), $ne: withNull(value), $in: list, $nin: list };
 }
 
