@@ -635,6 +635,9 @@ export interface paths {
          *     name has a declared type, the merged fields must fit it, else 422. It is 409 `unique-conflict` if another entity has the value of a
          *     unique field. A type can require `If-Match`, and a request without is then 428.
          *
+         *     An update that changes nothing writes nothing: it is 200 with the present version and its ETag. So it is for each operation of a batch and each
+         *     restore.
+         *
          *     An entity that the caller may read and not update is 403. One that it may not read is 404, like one that does not exist. `deleteEntity` and
          *     `restoreEntity` do the same.
          */
@@ -691,7 +694,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of an entity
-         * @description Gives the entity the fields that it had in an earlier version, as a new version. Nothing of the history is lost, so a restore can be undone
+         * @description Gives the entity the fields that it had in an earlier version, as a new version unless it has the same ones. Nothing of the history is lost, so a restore can be undone
          *     by another one. With `If-Match` it happens only if the version is still that one, else 412. The fields must fit the declared type as it is
          *     now. The caller needs `update`, and `read` for an earlier version.
          *

@@ -94,7 +94,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /**
-   * Gives the entity the fields of an earlier version again, as a new version; only in the given version, unless it is a key alone. An entity in the trash
+   * Gives the entity the fields of an earlier version again, as a new version unless it has them; only in the given version, unless it is a key alone. An entity in the trash
    * comes back; without `version` as it was deleted.
    */
   async restore(entity: Version | Int64, version?: number, options: WriteOptions = {}): Promise<Outcome<S, Entity<T>>> {

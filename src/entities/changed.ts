@@ -60,13 +60,15 @@ interface EntityChange {
   companion?: RawBuilder<unknown> | undefined;
   /** One more statement of the same transaction, which sees the changed rows as `written`. */
   also?: RawBuilder<unknown> | undefined;
+  /** The query of the rows that the change would leave as they are, with the columns of `written`. They are returned, and nothing is written for them. */
+  unchanged?: RawBuilder<unknown>;
   /** What the whole statement returns of each row of `written`. */
   returning: RawBuilder<unknown>;
 }
 
 /** Makes the statement that changes entities and writes what goes along with each change, in one round trip. */
 export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
-  const { event, steps, written, value, rows = sql.ref('written'), companion, also, returning } = change;
+  const { event, steps, written, value, rows = sql.ref('written'), companion, also, unchanged, returning } = change;
   const events = eventsFrom(rows, value, {
     event: sql.lit(event),
     sessionId: sql`${value('sessionId')}::uuid`,
@@ -82,5 +84,6 @@ export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
   const expressions = [...(steps ? [steps] : []), sql`written as (${written})`, sql`events as (${events})`, sql`history as (${history})`];
   if (companion) expressions.push(sql`companion as (${companion})`);
   if (also) expressions.push(sql`also as (${also})`);
-  return sql<R>`with ${sql.join(expressions)} select ${returning} from written`;
+  const rest = unchanged ? sql` union all select ${returning} from (${unchanged}) as unchanged` : sql``;
+  return sql<R>`with ${sql.join(expressions)} select ${returning} from written${rest}`;
 }

@@ -10,7 +10,8 @@ import { rowsCovered } from '../rights/row-predicate.ts';
 import { changeColumns, entityChanged, typedChangeColumns } from './changed.ts';
 import { areLight } from './heavy.ts';
 import { columnList, type EntityRow } from './row.ts';
-import { storeMerged } from './statements.ts';
+import { areSameFields, isSameMerged } from './same-fields.ts';
+import { isWithin, storeMerged } from './statements.ts';
 import { typeIsCurrent } from './type-guard.ts';
 
 const inputIsOfCurrentType = typeIsCurrent(sql.ref('input.name'), sql.ref('input.typeRevision'));
@@ -67,9 +68,18 @@ export const prepareInsertMany = (companion: Companion | null, variant?: string)
   );
 };
 
+/** SQL: whether the update of an input row leaves the row of `entity` as it is. */
+const isUnchanged = sql<boolean>`(case when input.merged is null then ${isSameMerged(sql`entity.fields`, sql`input.patch`)}
+  else ${areSameFields(sql`entity.fields`, sql`input.merged`)} end)`;
+
+/** SQL: whether the row of `entity` is the one that an input row updates. */
+const isUpdated = sql<boolean>`${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key
+  and (input.versions is null or entity.version = any(input.versions)) and ${areLight(sql`entity.fields`)}`;
+
 /**
  * Updates several entities likewise, each by a patch, or by the fields that a preview has made of it. Leaves out rows that another
- * transaction is changing, heavy rows, and rows whose type has changed. Of requests that change the same row it leaves out all but one.
+ * transaction is changing, heavy rows, and rows whose type has changed. Of requests that change the same row it leaves out all but one. A row that
+ * stays as it is, it returns without a lock and a write (decision 220).
  */
 export const prepareUpdateMany = (companion: Companion | null, variant?: string) => {
   const input = inputOf(companion);
@@ -89,15 +99,19 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
           select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields from entity
-          where ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key
-            and (versions is null or version = any(versions))
-            and ${areLight(sql`entity.fields`)}
+          where ${isUpdated} and not ${isUnchanged}
           for no key update skip locked
         ) as found
         where ${inputIsOfCurrentType}
       )`,
         // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
         written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
+        // First the few rows without a change are found, so that no other row is looked up twice.
+        unchanged: sql`
+          select n, found.* from (select * from input where n not in (select n from merged) and ${inputIsOfCurrentType} offset 0) as input
+          cross join lateral (
+            select entity.* from entity where ${isUpdated} and ${isUnchanged} and ${isWithin(sql`entity.fields`, sql.ref('input.limit'))} offset 0
+          ) as found`,
         companion: companion ? updateRows(companion, writtenWith(companion, rowsOfRequests.rows, sql.ref('kept'))) : undefined,
         ...rowsOfRequests,
       }),

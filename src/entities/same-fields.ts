@@ -7,3 +7,10 @@ import { sql, type RawBuilder } from 'kysely';
  */
 export const areSameFields = (one: RawBuilder<unknown>, other: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`(${one} = ${other} and ${one}::text = ${other}::text)`;
+
+/**
+ * SQL: whether merging `patch` into `fields`, a column, changes nothing. What is the same after the merge contains the patch without its nulls, which
+ * PostgreSQL tests in less time than it takes to merge.
+ */
+export const isSameMerged = (fields: RawBuilder<unknown>, patch: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`case when ${fields} @> jsonb_strip_nulls(${patch}) then ${areSameFields(fields, sql`json_merge_patch(${fields}, ${patch})`)} else false end`;

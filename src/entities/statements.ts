@@ -13,6 +13,7 @@ import { isAt, locksClaim, type Claim } from './idempotency/idempotency.ts';
 import { moveToTrash, trashedAt } from './removal/trash.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
 import { columnList, entityRowColumns, rowColumns, type EntityRow } from './row.ts';
+import { areSameFields, isSameMerged } from './same-fields.ts';
 
 export interface Place extends PermitValues {
   key: string;
@@ -149,36 +150,61 @@ export const noEarlierThan = (before: RawBuilder<unknown>) => sql`greatest(now()
 export const storeMerged = (userName: RawBuilder<unknown>, limit: RawBuilder<unknown>) => sql`
   update entity set fields = merged.fields, version = version + 1, updated_at = ${noEarlierThan(sql`entity.updated_at`)}, updated_by = ${userName}
   from merged
-  where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= ${limit}`;
+  where entity.name = merged.name and entity.key = merged.key and ${isWithin(sql`merged.fields`, limit)}`;
+
+/** SQL: whether fields have at most `limit` bytes as JSON text. */
+export const isWithin = (fields: RawBuilder<unknown>, limit: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`octet_length(${fields}::text) <= ${limit}`;
 
 type OneChange = GuardedPlace & CompanionText & { patch: string; limit: number };
 
-/** Changes one entity: computes its `fields` from the patch once, and again only where another transaction has changed the row meanwhile. */
+/** SQL of a change of one entity: its fields afterwards, and whether they are the same. */
+interface OneMerge {
+  fields: (patch: RawBuilder<unknown>) => RawBuilder<unknown>;
+  isUnchanged: (patch: RawBuilder<unknown>) => RawBuilder<boolean>;
+}
+
+/**
+ * Changes one entity: computes its `fields` from the patch once, and again only where another transaction has changed the row meanwhile. A change that
+ * changes nothing locks and writes nothing, and returns the row of the snapshot (decision 220).
+ */
 const changeOne =
-  (name: string, event: 'entity.updated' | 'entity.restored', fields: (patch: RawBuilder<string>) => RawBuilder<unknown>) =>
+  (name: string, event: 'entity.updated' | 'entity.restored', { fields, isUnchanged }: OneMerge) =>
   (companion: Companion | null, variant?: string) =>
     prepare<OneChange, EntityRow>(
       name,
-      (value) =>
-        entityChanged<EntityRow>({
+      (value) => {
+        const patch = sql`${value('patch')}::jsonb`;
+        const isSame = isUnchanged(patch);
+        return entityChanged<EntityRow>({
           event,
           steps: sql`
       merged as materialized (
-        select name, key, ${fields(value('patch'))} as fields
-        from entity where ${guardedRowAt(value)} for no key update
+        select name, key, ${fields(patch)} as fields
+        from entity where ${guardedRowAt(value)} and not ${isSame} for no key update
       )`,
+          unchanged: sql`
+            select entity.* from entity
+            where ${guardedRowAt(value)} and not exists (select from merged) and ${isSame} and ${isWithin(sql`entity.fields`, value('limit'))}`,
           written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
           value,
           companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
           returning: columnList,
-        }).compile(builder),
+        }).compile(builder);
+      },
       variant,
     );
 
-export const prepareUpdateOne = changeOne('entity.update', 'entity.updated', (patch) => sql`json_merge_patch(fields, ${patch}::jsonb)`);
+export const prepareUpdateOne = changeOne('entity.update', 'entity.updated', {
+  fields: (patch) => sql`json_merge_patch(fields, ${patch})`,
+  isUnchanged: (patch) => isSameMerged(sql`entity.fields`, patch),
+});
 
 /** The patch has all fields of the entity. */
-export const prepareRestoreOne = changeOne('entity.restore', 'entity.restored', (patch) => sql`${patch}::jsonb`);
+export const prepareRestoreOne = changeOne('entity.restore', 'entity.restored', {
+  fields: (patch) => patch,
+  isUnchanged: (patch) => areSameFields(sql`entity.fields`, patch),
+});
 
 type OneDeletion = GuardedPlace & {
   /** How long the entity stays in the trash, as an interval; null if it does not. */

@@ -24,7 +24,7 @@ import { findAfter } from './idempotency/replay.ts';
 import type { EntityRow } from './row.ts';
 import { insertInTurn } from './create.ts';
 import { freshFields } from './fresh-fields.ts';
-import { checkedBy, findEntity } from './store.ts';
+import { checkedBy } from './store.ts';
 import { requireStoredSize } from './stored-size.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
@@ -142,7 +142,7 @@ async function attempt(
   caller: Caller,
   upsert: Upsert,
 ): Promise<Upserted | undefined> {
-  const found = update && (await find(writes, rule, update, caller, upsert));
+  const found = update && (await find(writes, rule, update));
   if (found === 'table changed') return undefined;
   if (update && found) return await updateFound(writes, rule, update, caller, upsert, found);
   if (!create) throw new Problem('precondition-failed');
@@ -153,20 +153,13 @@ async function attempt(
 }
 
 async function find(
-  { store, queues }: Writes,
+  { store }: Writes,
   { companion, unique, values }: Rule,
   permit: Permit<'update'>,
-  caller: Caller,
-  { patch, isHeavy }: Upsert,
 ): Promise<FoundEntity | 'table changed' | undefined> {
-  const previewMerge = async (light: boolean) => {
-    const query = findByUnique(companion, unique, values, permit, patch, light).compile(builder);
-    const rows = await whileTableExists(companion, () => store.query(query));
-    return rows ? rows[0] : ('table changed' as const);
-  };
-  const found = isHeavy ? undefined : await previewMerge(true);
-  const isUndecided = isHeavy || (typeof found === 'object' && found.version !== null && found.isUnchanged === null);
-  return isUndecided ? await queues.runHeavy(permit, caller, () => previewMerge(false)) : found;
+  const query = findByUnique(companion, unique, values, permit).compile(builder);
+  const rows = await whileTableExists(companion, () => store.query(query));
+  return rows ? rows[0] : 'table changed';
 }
 
 async function updateFound(
@@ -175,15 +168,11 @@ async function updateFound(
   permit: Permit<'update'>,
   caller: Caller,
   upsert: Upsert,
-  { key, version, isUnchanged }: FoundEntity,
+  { key, version }: FoundEntity,
 ): Promise<Upserted | undefined> {
   if (version === null) throw conflictOf(companion, unique);
   if (type.requiresIfMatch && !upsert.isGuarded) throw new Problem('precondition-required');
   if (upsert.versions && !upsert.versions.includes(version)) throw new Problem('precondition-failed');
-  if (isUnchanged) {
-    const row = await findEntity(writes.store, permit, key);
-    return row?.version === version ? { row, isCreated: false } : undefined;
-  }
   try {
     return { row: await updateEntity(writes, permit, caller, key, { ...upsert, versions: [version], isGuarded: true }), isCreated: false };
   } catch (error) {

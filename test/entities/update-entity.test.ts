@@ -85,11 +85,6 @@ describe('updateEntity', () => {
     );
   });
 
-  test('200 — an empty patch changes no field, and still makes a new version', async () => {
-    const entity = await create({ a: 1 });
-    expect((await update(entity, { json: {} })).body).toMatchObject({ version: 2, fields: { a: 1 } });
-  });
-
   test('200 — If-Match with the present version, in a list, or any', async () => {
     const entity = await create({});
     for (const tag of ['"1"', '"9", "2"', ', "3" ,', '*', 'W/"5", "5"']) {
