@@ -821,6 +821,9 @@ export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEnt
  * An update that changes nothing writes nothing: it is 200 with the present version and its ETag. So it is for each operation of a batch and each
  * restore.
  *
+ * The answer has the entity, so the caller needs `read` too. A new reference needs `read` on the entity that it leads to, else it is 422
+ * `reference-not-found`, as one that does not exist.
+ *
  * An entity that the caller may read and not update is 403. One that it may not read is 404, like one that does not exist. `deleteEntity` and
  * `restoreEntity` do the same.
  *
@@ -888,7 +891,8 @@ export const listVersions = (options: Options<ListVersionsData>): RequestResult<
  *
  * Gives the entity the fields that it had in an earlier version, as a new version unless it has the same ones. Nothing of the history is lost, so a restore can be undone
  * by another one. With `If-Match` it happens only if the version is still that one, else 412. The fields must fit the declared type as it is
- * now. The caller needs `update`, and `read` for an earlier version.
+ * now. The caller needs `update` and `read`. A JSON merge patch (RFC 7396) in the body changes the fields before they are checked, so that
+ * fields which fit the type no more can be restored too.
  *
  * An entity in the trash comes back under its key, as the next version; without `version` with the fields that it had last. Entities that were
  * deleted with it are restored by themselves. One that is in the trash no more, or never was, is 404. A live entity needs `version`: 400.
@@ -914,7 +918,11 @@ export const restoreEntity = (options: Options<RestoreEntityData>): RequestResul
         }
     ],
     url: '/rest/entity/{name}/{key}/restore',
-    ...options
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

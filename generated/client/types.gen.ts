@@ -4228,7 +4228,10 @@ export type ListVersionsResponses = {
 export type ListVersionsResponse = ListVersionsResponses[keyof ListVersionsResponses];
 
 export type RestoreEntityData = {
-    body?: never;
+    /**
+     * A JSON merge patch of the restored fields.
+     */
+    body?: Fields;
     headers?: {
         /**
          * Act only if the entity's ETag is one of these; `*` if it exists.
@@ -4325,6 +4328,12 @@ export type RestoreEntityErrors = {
      */
     413: Problem & {
         code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
     };
     /**
      * The fields do not fit the declared type, or the Idempotency-Key came with another request before.

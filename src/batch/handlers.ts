@@ -57,6 +57,7 @@ export function batchHandlers(context: Context): BatchHandlers {
         types,
         limitBytes: entityLimitOf(config),
         defersReferences: reader.refersForward,
+        created: reader.createdKeys,
       };
       try {
         return await queues.runHeavy(first.permit, caller, () =>

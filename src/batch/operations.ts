@@ -10,7 +10,7 @@ import type { Field } from '../filter/fields.ts';
 import { itemTexts, memberTexts, withReplaced } from '../http/json-parts.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { Pauses } from '../http/turns.ts';
-import { authorize, type Permit } from '../rights/permit.ts';
+import { authorize, authorizeUpdate, type Permit } from '../rights/permit.ts';
 import { parseJson } from '../parse-json.ts';
 
 type Sent = components['schemas']['BatchOperation'];
@@ -118,6 +118,11 @@ export class BatchReader {
     return this.#refersForward;
   }
 
+  /** The keys of the creates that references lead to. */
+  get createdKeys(): ReadonlySet<string> {
+    return new Set([...this.#created.values()].map(({ key }) => key));
+  }
+
   /** Throws 422 for operations without a member that they need or with one that they do not take, and for ids that several have. */
   checkForm(): void {
     const ids = new Set<string>();
@@ -178,7 +183,8 @@ export class BatchReader {
   }
 
   #permitOf({ op, name }: Sent): BatchOperation['permit'] {
-    return op === 'get' ? authorize(this.#principal, name, 'read') : authorize(this.#principal, name, op);
+    if (op === 'update') return authorizeUpdate(this.#principal, name);
+    return authorize(this.#principal, name, op === 'get' ? 'read' : op);
   }
 
   async #operation(types: EntityTypes, index: number, sent: Sent, key: string): Promise<BatchOperation> {

@@ -8,6 +8,7 @@ import { rowOf } from '../entities/grouped-writes.ts';
 import { Removal, StillReferencedError } from '../entities/removal/removal.ts';
 import { holdTypes, type Deleted } from '../entities/removal/removal-statements.ts';
 import { refusalOf } from '../entities/refusal.ts';
+import { faultsOfReferences, referencePaths, requireReferences } from '../entities/references.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockInOrder, lockOne, previewOne } from '../entities/statements.ts';
 import { checkedBy, placeOf } from '../entities/store.ts';
@@ -39,6 +40,8 @@ export interface BatchRules {
   limitBytes: number;
   /** Whether an operation refers to a later one, so that PostgreSQL checks references at the end. */
   defersReferences: boolean;
+  /** The keys of entities that the batch creates, to which it may refer. */
+  created: ReadonlySet<string>;
 }
 
 /** Other entities refer to the one that an operation deletes. */
@@ -133,6 +136,7 @@ class BatchRun {
 
   async #insert(creates: readonly Create[]): Promise<Done[]> {
     const layout = creates[0]?.checked.companion?.layout;
+    await this.#requireReferences(creates);
     const rows = creates.map(({ permit, key, fields, checked: { typeRevision, companion } }) => {
       const change = changeValues(permit, this.#caller.origin, typeRevision);
       return rowOf({ ...change, name: permit.entity, given: key, ...companion?.values }, 'fields', fields);
@@ -142,6 +146,17 @@ class BatchRun {
     if (found.rows.length !== creates.length) throw new TypesChanged();
     const byKey = new Map(found.rows.map((row) => [row.key, row]));
     return creates.map(({ key }) => ({ status: 201, key, row: byKey.get(key) }));
+  }
+
+  async #requireReferences(creates: readonly Create[]): Promise<void> {
+    const [first] = creates;
+    const layout = first?.checked.companion?.layout;
+    if (!first || !layout) return;
+    const rows = creates.map(({ checked: { companion } }) => ({ values: companion?.values ?? {} }));
+    const found = await faultsOfReferences(statementsWithin(this.#trx), first.permit, layout, rows, this.#rules.created);
+    const at = found.findIndex((faults) => faults.length > 0);
+    const refused = creates[at];
+    if (refused) throw new Problem('validation-failed', { faults: found[at] ?? [] }).under('/fields');
   }
 
   one(operation: BatchOperation): Promise<Done> {
@@ -193,16 +208,20 @@ class BatchRun {
     const { limitBytes } = this.#rules;
     for (let round = 0; round < rounds; round++) {
       const place = placeOf(permit, key);
-      const [seen] = (await this.#trx.executeQuery(previewOne.query({ ...place, patch, light: false }))).rows;
+      const paths = JSON.stringify(referencePaths(permit, type?.companion));
+      const [seen] = (await this.#trx.executeQuery(previewOne.query({ ...place, patch, light: false, paths }))).rows;
       if (!seen?.fields) throw await refusalOf(statementsWithin(this.#trx), permit, key);
       if (seen.typeRevision !== (type?.revision ?? '0')) throw new TypesChanged();
       if (type?.requiresIfMatch && ifMatch === undefined) throw new Problem('precondition-required');
       if (ifMatch !== undefined && ifMatch !== seen.version) throw new Problem('precondition-failed');
       if (Buffer.byteLength(seen.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
       const merged: unknown = parseJson(seen.fields);
-      const checked = await inFields(() => {
+      const checked = await inFields(async () => {
         type?.check(merged, () => parseJson(patch));
-        return checkedBy(type, merged);
+        const { present } = seen;
+        const found = checkedBy(type, merged);
+        await requireReferences(statementsWithin(this.#trx), permit, found.companion, { present, created: this.#rules.created });
+        return found;
       });
       const { updateOne } = writeStatementsOf(checked.companion?.layout);
       const change = changeValues(permit, this.#caller.origin, checked.typeRevision);

@@ -21,6 +21,7 @@ import { checkBuilds, checkCompanions } from './doctor-companions.ts';
 import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
 import { checkPartitions } from './doctor-partitions.ts';
+import { checkReadRights } from './doctor-rights.ts';
 import { checkStandby } from './doctor-standby.ts';
 import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
 
@@ -58,6 +59,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('replication', () => checkSynchronousStandbys(db));
     await runCheck('backups', () => checkBackups(db, config));
     await runCheck('administrator', () => checkAdministrator(db));
+    await runCheck('rights', () => checkReadRights(db));
     await runCheck('partitions', () => checkPartitions(db));
     await runCheck('builds', () => checkBuilds(store));
     await runCheck('companions', () => checkCompanions(store, all));

@@ -95,11 +95,15 @@ export class Entities<T extends object, S extends ErrorStyle> {
 
   /**
    * Gives the entity the fields of an earlier version again, as a new version unless it has them; only in the given version, unless it is a key alone. An entity in the trash
-   * comes back; without `version` as it was deleted.
+   * comes back; without `version` as it was deleted. `changes` are merged into these fields.
    */
-  async restore(entity: Version | Int64, version?: number, options: WriteOptions = {}): Promise<Outcome<S, Entity<T>>> {
+  async restore(
+    entity: Version | Int64,
+    version?: number,
+    { changes, ...options }: WriteOptions & { changes?: Changes<T> } = {},
+  ): Promise<Outcome<S, Entity<T>>> {
     const query = version === undefined ? {} : { version: String(version) };
-    const request = { ...this.#guarded(entity, options), query };
+    const request = { ...this.#guarded(entity, options), query, ...(changes && { body: changes }) };
     return this.#entity(await operations.restoreEntity({ client: this.#client, ...request }));
   }
 

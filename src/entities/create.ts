@@ -12,6 +12,7 @@ import type { Permit } from '../rights/permit.ts';
 import { isHeavy } from './heavy.ts';
 import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation } from './idempotency/idempotency.ts';
 import type { OnceDone } from './idempotency/once.ts';
+import { requireReferences } from './references.ts';
 import type { EntityRow } from './row.ts';
 import { requireStoredSize } from './stored-size.ts';
 import { checkedBy, insertEntity, insertEntityWithKey, type Checked, type CheckedFields } from './store.ts';
@@ -50,6 +51,7 @@ export async function createEntity(
     let checked: Checked;
     try {
       checked = check(type, fields);
+      await requireReferences(store, permit, checked.companion);
     } catch (error) {
       const repeat = claim && (await inTurn(() => findRepeat(store, permit, claim, text)));
       if (repeat) return repeat;

@@ -1,7 +1,7 @@
 /** Entities over HTTP: list, create, retrieve, update, delete. */
 import type { Handlers, Output } from '../contract/operation.ts';
 import type { Principal } from '../authn/principal.ts';
-import { authorize, isPermitted } from '../rights/permit.ts';
+import { authorize, authorizeUpdate, isPermitted } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
@@ -32,7 +32,6 @@ import { changeOnce } from './idempotency/replay.ts';
 import { restoreEntity } from './history/restore.ts';
 import type { EntityRow } from './row.ts';
 import { findEntity, findLight } from './store.ts';
-import { authorizeTrash } from './removal/trash.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { upsertOnce } from './upsert.ts';
 import { findView, readViewQuery } from './lists/view.ts';
@@ -65,7 +64,7 @@ export function entityHandlers(context: Context): EntityHandlers {
   });
   const reading = new EntityReading(context);
   const permitToList = (principal: Principal, name: string, deleted: 'only' | undefined) =>
-    deleted === undefined ? authorize(principal, name, 'read') : authorizeTrash(principal, name);
+    deleted === undefined ? authorize(principal, name, 'read') : authorizeUpdate(principal, name);
   const includesOf = (principal: Principal, type: EntityType | undefined, names: readonly string[] = []) =>
     readIncludes(entityTypes, principal, type, names);
   return {
@@ -127,7 +126,7 @@ export function entityHandlers(context: Context): EntityHandlers {
       const ifMatch = headers['if-match'];
       const permits = {
         create: ifMatch === undefined ? authorize(principal, params.name, 'create') : undefined,
-        update: isNew ? undefined : authorize(principal, params.name, 'update'),
+        update: isNew ? undefined : authorizeUpdate(principal, params.name),
       };
       const upsert = { by: query.by ?? '', fields: body, ...changeOf(bodyText, ifMatch) };
       const place = { userName: principal.user.name, entity: params.name };
@@ -173,8 +172,8 @@ export function entityHandlers(context: Context): EntityHandlers {
       return { status: 200, headers: consistencyOf(found), body: found.value };
     },
 
-    async restoreEntity({ params, query, headers, principal, caller, request }) {
-      const permit = authorize(principal, params.name, 'update');
+    async restoreEntity({ params, query, headers, body, bodyText, principal, caller, request }) {
+      const permit = authorizeUpdate(principal, params.name);
       const keep = keepOf((await entityTypes.find(params.name))?.document);
       const key = readKey(params.key);
       const { version } = query;
@@ -182,18 +181,19 @@ export function entityHandlers(context: Context): EntityHandlers {
       const restoration = {
         // What an entity was is history, which an update does not show.
         from: version === undefined ? undefined : { version, read: authorize(principal, params.name, 'read') },
+        patch: body === undefined ? undefined : bodyText,
         versions: acceptedVersions(ifMatch),
         isGuarded: ifMatch !== undefined,
         keep,
         limitBytes: entityLimitOf(config),
       };
-      const claim = readClaim({ headers, request }, permit, 'restoreEntity', '', [key, version, ifMatch]);
+      const claim = readClaim({ headers, request }, permit, 'restoreEntity', bodyText, [key, version, ifMatch]);
       const write = (within: Writes) => restoreEntity(within, permit, caller, key, restoration);
       return changed(await changeOnce(writes, permit, caller, { claim, isHeavy: true, write }));
     },
 
     async updateEntity({ params, headers, bodyText, principal, caller, request }) {
-      const permit = authorize(principal, params.name, 'update');
+      const permit = authorizeUpdate(principal, params.name);
       const key = readKey(params.key);
       const change = changeOf(bodyText, headers['if-match']);
       const claim = readClaim({ headers, request }, permit, 'updateEntity', bodyText, [key, headers['if-match']]);

@@ -13,6 +13,7 @@ import { isAt, locksClaim, type Claim } from './idempotency/idempotency.ts';
 import { moveToTrash, trashedAt } from './removal/trash.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
 import { columnList, entityRowColumns, rowColumns, type EntityRow } from './row.ts';
+import { valuesAt } from './references.ts';
 import { areSameFields, isSameMerged } from './same-fields.ts';
 
 export interface Place extends PermitValues {
@@ -99,16 +100,27 @@ export const findState = prepare<Place, RowState>('entity.state', (value) =>
 interface Preview extends Place {
   patch: string;
   light: boolean;
+  /** JSON text of the paths to references. */
+  paths: string;
 }
 
-/** The merged fields as JSON text, or null if `light` is set and the entity is heavy; no row if the permit covers none. */
-export const previewOne = prepare<Preview, RowState & { fields: string | null }>('entity.preview', (value) => {
+/** What a patch would make of a row. */
+export interface PreviewedRow extends RowState {
+  /** The merged fields as JSON text. */
+  fields: string | null;
+  /** The present values at the paths, as JSON texts. */
+  present: (string | null)[] | null;
+}
+
+/** The merged fields and the present references, or null if `light` is set and the entity is heavy; no row if the permit covers none. */
+export const previewOne = prepare<Preview, PreviewedRow>('entity.preview', (value) => {
   const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
   const merged = sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`;
+  const present = sql<(string | null)[] | null>`case when ${isWanted} then ${valuesAt(sql`fields`, value('paths'))} end`;
   return builder
     .selectFrom('entity')
     .where(rowAt(value))
-    .select(['version', revisionAt(value), merged.as('fields')])
+    .select(['version', revisionAt(value), merged.as('fields'), present.as('present')])
     .compile();
 });
 

@@ -11,11 +11,22 @@ import { changeValues } from './changed.ts';
 import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import type { EntityType } from '../entity-types/types.ts';
+import type { Field } from '../filter/fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { Claim } from './idempotency/idempotency.ts';
 import type { EntityRow } from './row.ts';
 import { underRules, whileTableExists } from './violations.ts';
-import { findLightOne, findHeavy, findState, previewOne, type LightRow, type Place, type RowState, type Versions } from './statements.ts';
+import {
+  findLightOne,
+  findHeavy,
+  findState,
+  previewOne,
+  type LightRow,
+  type Place,
+  type PreviewedRow,
+  type RowState,
+  type Versions,
+} from './statements.ts';
 import { deletionOf, writeStatementsOf } from './write-statements.ts';
 
 export const placeOf = (permit: Permit<'create' | 'read' | 'update' | 'delete' | 'purge'>, key: string): Place => ({
@@ -183,17 +194,16 @@ export async function deleteUnreferenced(
 }
 
 /**
- * The fields that {@link updateStoredEntity} would store, and the present version; undefined if the permit covers no such row. With `light`
- * there are no fields for a heavy row, so that it costs little on a connection that requests share.
+ * The fields that {@link updateStoredEntity} would store, the present version, and the present values at `paths`; undefined if the permit covers no such
+ * row. With `light` there are no fields for a heavy row, so that it costs little on a connection that requests share.
  */
 export async function previewUpdate(
   store: Statements,
   permit: Permit<'update'>,
   key: string,
-  patch: string,
-  light: boolean,
-): Promise<(RowState & { fields: string | null }) | undefined> {
-  const values = { ...placeOf(permit, key), patch, light };
+  { patch, light, paths }: { patch: string; light: boolean; paths: readonly Field[] },
+): Promise<PreviewedRow | undefined> {
+  const values = { ...placeOf(permit, key), patch, light, paths: JSON.stringify(paths) };
   const [row] = await (light ? store.read(previewOne, values) : store.run(previewOne, values));
   return row;
 }

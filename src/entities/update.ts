@@ -8,8 +8,10 @@ import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';
 import { Problem } from '../errors.ts';
 import type { WriteTurns } from './heavy.ts';
+import { referencePaths, refersFreely, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import type { EntityRow } from './row.ts';
+import type { PreviewedRow } from './statements.ts';
 import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge, type WholeMerge } from './store.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { rowChangeOf } from '../companion/values.ts';
@@ -37,7 +39,7 @@ export interface Writes {
  * - 403, 404: the permit covers no such row ({@link refusalOf}).
  * - 412: its version is none of `versions`.
  * - 413: the merged entity is too large.
- * - 422: the merged entity does not fit its type.
+ * - 422: the merged entity does not fit its type, or has a new reference to an entity that the caller may not read.
  * - 428: the type requires If-Match.
  * - 503 `busy`: others are always faster, or too much heavy work is waiting.
  */
@@ -53,7 +55,7 @@ export async function updateEntity(
   const alone = () => updateAlone(writes, permit, origin, key, change);
   if (change.isHeavy) return await queues.runHeavyPatch(permit, caller, alone);
   const type = await types.find(permit.entity);
-  const direct = directMerge(type, change);
+  const direct = directMerge(permit, type, change);
   // The statement of a direct merge decides by itself, and is asked why only when it did nothing.
   let seen = direct ? undefined : await previewChecked(writes, permit, key, change, true);
   const row = seen && isHeavy(seen) ? undefined : await updateGrouped(store, permit, origin, key, direct ?? narrowedTo(seen, change));
@@ -63,14 +65,14 @@ export async function updateEntity(
 }
 
 /** The merge that needs no look at the entity; undefined if the rules of the type may depend on what the entity has besides. */
-function directMerge(type: EntityType | undefined, change: Change): Merge | undefined {
+function directMerge(permit: Permit<'update'>, type: EntityType | undefined, change: Change): Merge | undefined {
   if (!type) return { ...change, ...checkedBy(undefined, undefined) };
   if (type.mayBeUnfit || (type.requiresIfMatch && !change.isGuarded)) return undefined;
   const patch = parseJson(change.patch) as Record<string, unknown>;
   if (!type.acceptsPatch(patch)) return undefined;
   const { companion: layout, revision: typeRevision } = type;
   const row = layout && rowChangeOf(layout, patch);
-  if (row === undefined) return undefined;
+  if (row === undefined || (layout && row && !refersFreely(permit, layout, row.values))) return undefined;
   return { ...change, typeRevision, companion: layout && row ? { layout, values: row.values } : undefined, kept: row?.kept };
 }
 
@@ -110,9 +112,13 @@ async function previewChecked(
   light: boolean,
 ): Promise<Seen> {
   const { patch, versions, isGuarded, limitBytes } = change;
-  const merged = await previewUpdate(store, permit, key, patch, light);
-  if (!merged) throw await refusalOf(store, permit, key);
-  const type = await types.at(permit.entity, merged.typeRevision);
+  let type = await types.find(permit.entity);
+  let merged: PreviewedRow | undefined;
+  do {
+    type = merged ? await types.at(permit.entity, merged.typeRevision) : type;
+    merged = await previewUpdate(store, permit, key, { patch, light, paths: referencePaths(permit, type?.companion) });
+    if (!merged) throw await refusalOf(store, permit, key);
+  } while (merged.typeRevision !== (type?.revision ?? '0'));
   if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');
   if (merged.fields === null) return { version: merged.version, merged: undefined, checked: undefined };
@@ -120,5 +126,7 @@ async function previewChecked(
   if (!type) return { version: merged.version, merged: merged.fields, checked: undefined };
   const fields: unknown = parseJson(merged.fields);
   type.check(fields, () => parseJson(patch));
-  return { version: merged.version, merged: merged.fields, checked: checkedBy(type, fields) };
+  const checked = checkedBy(type, fields);
+  await requireReferences(store, permit, checked.companion, { present: merged.present });
+  return { version: merged.version, merged: merged.fields, checked };
 }

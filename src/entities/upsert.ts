@@ -24,6 +24,7 @@ import { findAfter } from './idempotency/replay.ts';
 import type { EntityRow } from './row.ts';
 import { insertInTurn } from './create.ts';
 import { freshFields } from './fresh-fields.ts';
+import { requireReferences } from './references.ts';
 import { checkedBy } from './store.ts';
 import { requireStoredSize } from './stored-size.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
@@ -198,8 +199,10 @@ async function insertNew(
   const { fields, text } = freshFields({ fields: sent, text: patch });
   requireStoredSize(text, limitBytes);
   type.check(fields);
+  const checked = checkedBy(type, fields);
+  await requireReferences(writes.store, permit, checked.companion);
   try {
-    const row = await insertInTurn(writes, permit, caller, { fields: text, ...checkedBy(type, fields) }, isHeavy);
+    const row = await insertInTurn(writes, permit, caller, { fields: text, ...checked }, isHeavy);
     return row && { row, isCreated: true };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unique-conflict') throw error;

@@ -80,7 +80,9 @@ export class TypedContracts {
   async #seenBy(principal: Principal): Promise<SeenName[]> {
     const types = await listTypes(this.#db);
     return types.flatMap(({ name, revision }) => {
-      const actions = new Set(allActions.filter((action) => isPermitted(principal, name, action)));
+      const may = (action: Action) => isPermitted(principal, name, action);
+      // An update is answered with the entity, so it needs `read` too.
+      const actions = new Set(allActions.filter((action) => may(action) && (action !== 'update' || may('read'))));
       return actions.size === 0 ? [] : [{ name, revision, actions }];
     });
   }

@@ -26,6 +26,11 @@ export interface Permit<A extends Action> {
    * caller may read the row (decision 195).
    */
   readonly widerRead: Permit<'read'> | undefined;
+  /**
+   * Which entities called `name` the caller may refer to: those that its grants of `read` cover, whatever the scopes of its credential (rule 115). Undefined:
+   * none.
+   */
+  readonly referable: (name: string) => Condition | undefined;
 }
 
 /**
@@ -39,8 +44,21 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   if (!isInScope(principal, entity, action)) throw new Problem('insufficient-scope', { audit: { entity } });
   const readsAll = ownOnly && conditionsOf(principal, entity, 'read').includes('any') && isInScope(principal, entity, 'read');
   const widerRead = readsAll ? authorize(principal, entity, 'read') : undefined;
-  return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly, widerRead } as Permit<A>;
+  const referable = (name: string) => widestCondition(conditionsOf(principal, name, 'read'));
+  return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly, widerRead, referable } as Permit<A>;
 }
+
+/**
+ * The permit to change entities and to receive each as it then is: the rows that both `update` and `read` cover (rule 116). Throws as
+ * {@link authorize} does for either action.
+ */
+export function authorizeUpdate(principal: Principal, entity: string): Permit<'update'> {
+  const [update, read] = [authorize(principal, entity, 'update'), authorize(principal, entity, 'read')];
+  return read.ownOnly ? { ...update, ownOnly: true, widerRead: undefined } : update;
+}
+
+const widestCondition = (conditions: readonly (Condition | undefined)[]): Condition | undefined =>
+  conditions.includes('any') ? 'any' : conditions.find((condition) => condition !== undefined);
 
 /** Whether {@link authorize} would give a permit for `action` on any row of the entities called `entity`. */
 export function isPermitted(principal: Principal, entity: string, action: Action): boolean {

@@ -16,7 +16,7 @@ import { acceptedType } from '../http/accept.ts';
 import { streamedBodyLimitBytes } from '../http/body.ts';
 import { allowLongUpload } from '../http/long-uploads.ts';
 import { describeProblem, problemOf, type ProblemDocument } from '../http/problem.ts';
-import { authorize } from '../rights/permit.ts';
+import { authorize, authorizeUpdate } from '../rights/permit.ts';
 import { findLiveSession } from '../sessions/verify.ts';
 import { columnOf, columnsOf } from './columns.ts';
 import { readCsv } from './csv-reader.ts';
@@ -98,7 +98,7 @@ export function transferHandlers(
     async importEntities({ params: { name }, query, principal, caller, body, request, reply }) {
       const permitsOf = (present: Principal): ImportPermits => ({
         create: authorize(present, name, 'create'),
-        update: query.by === undefined ? undefined : authorize(present, name, 'read') && authorize(present, name, 'update'),
+        update: query.by === undefined ? undefined : authorizeUpdate(present, name),
       });
       permitsOf(principal);
       acceptedType(request.headers.accept, [types.ndjson]);

@@ -152,7 +152,10 @@ test('200 — batches lock what they change in one order, whatever the order of 
       await sql`select from entity where key = ${second.key} for update nowait`.execute(trx);
     });
   expect((await answer)?.status).toBe(200);
-  const answers = await race(8, (n) => run(n % 2 ? opposite : opposite.toReversed()));
+  const answers = await race(8, (n) => {
+    const operations = opposite.map(({ op, name, key }) => ({ op, name, key, fields: { city: `Rome ${n}` } }));
+    return run(n % 2 ? operations : operations.toReversed());
+  });
   expect(statuses(answers)).toEqual({ 200: 8 });
   expect((await get('customer', second.key)).body.version).toBe(10);
 });
@@ -337,7 +340,9 @@ test('403 — an entity that the caller may read and not change; one that the ca
   const reader = async (name: string) =>
     service().openSession((await service().createUser(name, { note: writes, '*': ['create', 'read'] })).id);
   const by = await reader('reader');
-  const stranger = await service().openSession((await service().createUser('stranger', { note: writes })).id);
+  const stranger = await service().openSession(
+    (await service().createUser('stranger', { note: { ...writes, actions: [...writes.actions, 'read'] } })).id,
+  );
   const foreign = await create('note', { a: 1 });
   const own = (await run([note], { by })).body.results[0]?.entity;
   for (const op of ['update', 'delete']) {

@@ -165,7 +165,8 @@ describe('updateEntity', () => {
       .db.transaction()
       .execute(async (trx) => {
         await sql`select from entity where name = 'queue' and key = ${target.body.key} for update`.execute(trx);
-        const sent = many(300, () => write(ada, pathOf(target), long));
+
+        const sent = many(300, (n) => write(ada, pathOf(target), { ...long, n }));
         // On a busy machine the patch that waits for the row may be answered first: 503 unavailable, after two seconds.
         const refused = await Promise.any(sent.map(async (answer) => ((await answer).text.includes('"busy"') ? answer : Promise.reject())));
         expect([refused.status, refused.body, refused.headers.get('retry-after')]).toMatchObject([503, { code: 'busy' }, '1']);

@@ -45,7 +45,7 @@ describe.each([
     const each = [
       ['GET', {}, 200],
       ['POST', { json: patch }, 200],
-      ['POST', { json: patch, headers: { 'if-match': '*' } }, 200],
+      ['POST', { json: { ...patch, again: true }, headers: { 'if-match': '*' } }, 200],
       ['DELETE', { headers: { 'if-match': '"3"' } }, 204],
     ] as const;
     for (const [method, rest, status] of each) {

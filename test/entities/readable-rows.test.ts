@@ -101,8 +101,13 @@ describe.for(changes)('%s', ([, name, method, suffix, rest]) => {
     for (const credential of Object.values(ways))
       expect(seen(await call(method, ofOtherName + suffix, merged(credential, rest)))).toEqual(missing);
     for (const [who, credential] of Object.entries(strangers)) {
-      for (const path of [theirs, `${name}/999999`, ofOtherName])
-        expect(seen(await call(method, path + suffix, merged(credential, rest))), `${who}: ${path}`).toEqual(missing);
+      // An update is answered with the entity, so without any right to read it is 403 for the name (rule 116).
+      const expected = method === 'POST' && !who.includes('own') ? 403 : 404;
+      for (const path of [theirs, `${name}/999999`, ofOtherName]) {
+        const answer = seen(await call(method, path + suffix, merged(credential, rest)));
+        if (expected === 404) expect(answer, `${who}: ${path}`).toEqual(missing);
+        else expect(answer, `${who}: ${path}`).toMatchObject({ status: expected });
+      }
     }
     expect(await rowAt(theirs)).toMatchObject({ version: '1', fields: '{"a": 1}' });
   });
@@ -127,7 +132,8 @@ test('403 — a restore of an earlier version; 404 for one that the entity never
   const restore = async (path: string, query = '?version=1') => (await call('POST', `${path}/restore${query}`, credential)).status;
   expect([await restore(mine), await restore(theirs), await restore(theirs, '?version=2')]).toEqual([200, 403, 404]);
   expect([await restore(mine, ''), await restore(theirs, '')]).toEqual([400, 403]);
-  for (const who of Object.values(strangers)) expect((await call('POST', `${theirs}/restore`, who)).status).toBe(404);
+  for (const [who, credential] of Object.entries(strangers))
+    expect((await call('POST', `${theirs}/restore`, credential)).status, who).toBe(who.includes('own') ? 404 : 403);
   const { db } = service();
   const ada = await service().openSession(
     (await db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow()).id,

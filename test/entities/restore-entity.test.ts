@@ -54,27 +54,6 @@ test('403 — a caller without `update` restores nothing', async () => {
   expect((await service().call<Entity>('GET', at(entity), { cookie })).body.fields).toEqual({ n: 2 });
 });
 
-test('200 and 403 — `update` without `read` answers with the present entity, and restores no earlier version (rules 62 and 64)', async () => {
-  const entity = await create('note', { n: 1, secret: 'old' });
-  await update(entity, { secret: 'new' });
-  const by = await service().openSession((await service().createUser('writer', { '*': ['update'] })).id);
-  const updated = await service().call<Entity>('POST', at(entity), { cookie: by, json: {} });
-  expect([updated.status, updated.body.fields]).toEqual([200, { n: 1, secret: 'new' }]);
-  const refused = await restore(entity, '1', { by });
-  expect([refused.status, refused.body.code]).toEqual([403, 'forbidden']);
-  expect(refused.text).not.toContain('old');
-  expect((await service().call<Entity>('GET', at(entity), { cookie })).body).toMatchObject({ version: 3, fields: { secret: 'new' } });
-});
-
-test('404 — an earlier version that the caller may change but not read (rule 64)', async () => {
-  const entity = await create('memo', { n: 1 });
-  await update(entity, { n: 2 });
-  const { id } = await service().createUser('half', { memo: ['update'], '*': { actions: ['read'], condition: 'own' } });
-  const by = await service().openSession(id);
-  expect((await service().call('POST', at(entity), { cookie: by, json: { n: 3 } })).status).toBe(200);
-  expect((await restore(entity, '1', { by })).status).toBe(404);
-});
-
 test('404 — no such version, a deleted entity, and an entity of another owner (rule 64)', async () => {
   const entity = await create('note', { n: 1 });
   expect((await restore(entity, '2')).status).toBe(404);

@@ -64,7 +64,7 @@ const condition = new RegExp(
 );
 
 describe('a statement on the table entity', () => {
-  test('is in one of twelve files', () => {
+  test('is in one of thirteen files', () => {
     const root = new URL('../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
@@ -75,6 +75,7 @@ describe('a statement on the table entity', () => {
         'grouped-writes',
         'lists/include-statements',
         'lists/list-statements',
+        'references',
         'removal/referrers',
         'removal/removal-statements',
         'scan',

@@ -73,7 +73,7 @@ describe.for(Object.keys(roads))('%s that changes nothing', (road) => {
       const text = fieldsOf(size);
       const entity = await created(name, text);
       const before = await tracesOf(entity);
-      for (const _repeat of [1, 2]) {
+      for (let round = 0; round < 2; round++) {
         const answer = await roads[road]?.(entity, text);
         expect(answer?.status, answer?.text.slice(0, 500)).toBe(200);
         const after = answer?.body.results?.[0]?.entity ?? answer?.body;

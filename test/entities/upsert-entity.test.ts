@@ -200,8 +200,8 @@ describe('upsertEntity', () => {
     const as = async (name: string, grants: Parameters<TestService['createUser']>[1]) =>
       service().openSession((await service().createUser(name, grants)).id);
     const creator = await as('creator', { customer: ['create'] });
-    const updater = await as('updater', { customer: ['update'] });
-    const owner = await as('owner', { customer: { actions: ['create', 'update'], condition: 'own' } });
+    const updater = await as('updater', { customer: ['read', 'update'] });
+    const owner = await as('owner', { customer: { actions: ['create', 'read', 'update'], condition: 'own' } });
     expect((await upsert('email', fields, { cookie: creator })).status).toBe(403);
     expect((await upsert('email', fields, { cookie: updater })).status).toBe(403);
     expect((await upsert('email', fields, { cookie: creator, headers: { 'if-none-match': '*' } })).status).toBe(412);

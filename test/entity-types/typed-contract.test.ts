@@ -158,7 +158,20 @@ describe('what the caller may not do is not in it (rule 64)', () => {
       ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query', 'Aggregation'],
     ],
     [['create'], ['post', 'post /bulk'], ['', 'List', 'Entity']],
-    [['update'], ['post /upsert', 'post /{key}', 'post /{key}/restore'], ['', 'Patch', 'Entity']],
+    [
+      ['read', 'update'],
+      [
+        'get',
+        'post /query',
+        'post /aggregate',
+        'post /upsert',
+        'get /{key}',
+        'post /{key}',
+        'get /{key}/history',
+        'post /{key}/restore',
+      ],
+      ['', 'Patch', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query', 'Aggregation'],
+    ],
     [['delete'], ['delete /{key}'], []],
     [['type'], [], ['']],
   ])('%j has the operations %j and the schemas %j', async ([actions, operations, roles]) => {

@@ -1,6 +1,7 @@
 /** Creates many entities of one name: all of them or none, in one transaction. */
 import { sql, type Transaction } from 'kysely';
 import type { Companion } from '../../companion/layout.ts';
+import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { EntityType } from '../../entity-types/types.ts';
@@ -12,6 +13,7 @@ import { bulkRowOf } from './bulk-statements.ts';
 import { statementParts } from './statement-parts.ts';
 import { changeValues, type ChangeValues } from '../changed.ts';
 import { requireEntityLimits } from '../entity-limits.ts';
+import { faultsOfReferences } from '../references.ts';
 import { checkedBy, type CheckedFields } from '../store.ts';
 import { underRulesOnce } from '../violations.ts';
 import type { Writes } from '../update.ts';
@@ -46,6 +48,7 @@ export async function createMany(
 ): Promise<CreatedKey[] | undefined> {
   const checked = await checkAll(type, items, limitBytes);
   return await queues.runHeavy(permit, caller, async () => {
+    await requireAllReferences(store, permit, checked);
     const bulk = new Bulk(permit, caller, checked);
     try {
       return await store.transaction((trx) => bulk.insertAll(trx));
@@ -93,6 +96,17 @@ async function checkAll(type: EntityType | undefined, items: readonly NewFields[
   }
   if (faults.length > 0) throw new Problem('validation-failed', { faults });
   return checked;
+}
+
+/** Throws 422 with the faults of all items that refer to what the caller may not refer to. All have the same type. */
+async function requireAllReferences(store: Statements, permit: Permit<'create'>, checked: readonly CheckedFields[]): Promise<void> {
+  const layout = checked[0]?.companion?.layout;
+  if (!layout) return;
+  const rows = checked.map(({ companion }) => ({ values: companion?.values ?? {} }));
+  const faults = (await faultsOfReferences(store, permit, layout, rows)).flatMap((some, index) =>
+    some.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer ?? ''}` })),
+  );
+  if (faults.length > 0) throw new Problem('validation-failed', { faults });
 }
 
 class Bulk {

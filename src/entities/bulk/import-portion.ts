@@ -14,6 +14,7 @@ import { bulkRowOf } from './bulk-statements.ts';
 import { changeValues } from '../changed.ts';
 import { rowOf } from '../grouped-writes.ts';
 import { matchByUnique, type ImportMode, type MatchedEntity } from './import-statements.ts';
+import { faultsOfReferences, referencePaths } from '../references.ts';
 import { checkedBy, type Checked } from '../store.ts';
 import { typeHasRevision } from '../type-guard.ts';
 import { runTolerantly, TypeChanged, whileTypeLasts, type Refused } from './tolerant-statements.ts';
@@ -130,7 +131,7 @@ class Portion {
       else {
         seen.add(match.key);
         const wanted = this.#mergedInto(row, match);
-        if (wanted) changed.push({ row: wanted, key: match.key, version: match.version });
+        if (wanted) changed.push({ row: wanted, key: match.key, version: match.version, present: match.present });
       }
     }
     again.push(...(await this.#replace(changed, by.update)));
@@ -144,7 +145,8 @@ class Portion {
 
   async #match(rows: readonly PortionRow[], { companion, unique, mode, update }: NonNullable<PortionRequest['by']>) {
     const input = rows.map(({ text, companion: of }) => rowOf({ ...of?.values }, 'fields', text));
-    const query = matchByUnique(companion, unique, permitValues(update), mode, `[${input.join()}]`);
+    const paths = JSON.stringify(referencePaths(update, companion));
+    const query = matchByUnique(companion, unique, { permit: permitValues(update), mode, rows: `[${input.join()}]`, paths });
     const found = await whileTypeLasts(() => query.execute(this.#trx));
     return new Map(found.rows.map((match) => [Number(match.n) - 1, match]));
   }
@@ -183,9 +185,25 @@ class Portion {
     }
   }
 
+  /** Returns those of `rows` whose new and changed references lead to entities to which the caller may refer, and refuses the others. */
+  async #withReferences<R extends { row: PortionRow; present?: MatchedEntity['present'] }>(
+    permit: Permit<'create' | 'update'>,
+    rows: readonly R[],
+  ): Promise<R[]> {
+    if (!this.#layout) return [...rows];
+    const referring = rows.map(({ row, present }) => ({ values: row.companion?.values ?? {}, present }));
+    const found = await faultsOfReferences(statementsWithin(this.#trx), permit, this.#layout, referring);
+    return rows.filter(({ row: { row } }, index) => {
+      const faults = found[index] ?? [];
+      if (faults.length > 0) this.#refuse(row, new Problem('validation-failed', { faults }));
+      return faults.length === 0;
+    });
+  }
+
   /** Returns the rows whose entity has been changed meanwhile. Throws {@link TypeChanged} when that may be the reason instead. */
-  async #replace(changes: readonly RowReplacement[], permit: Permit<'update'>): Promise<PortionRow[]> {
+  async #replace(wanted: readonly RowReplacement[], permit: Permit<'update'>): Promise<PortionRow[]> {
     const { origin, limitBytes } = this.#request;
+    const changes = await this.#withReferences(permit, wanted);
     const { replaceMany } = writeStatementsOf(this.#layout);
     const lost: PortionRow[] = [];
     const inputs = changes.map(({ row, key, version }) => {
@@ -205,8 +223,14 @@ class Portion {
   }
 
   /** Returns the rows that violate a rule. */
-  async #insert(rows: readonly PortionRow[]): Promise<Refused<PortionRow>[]> {
+  async #insert(wanted: readonly PortionRow[]): Promise<Refused<PortionRow>[]> {
     const { create, origin } = this.#request;
+    const rows = (
+      await this.#withReferences(
+        create,
+        wanted.map((row) => ({ row })),
+      )
+    ).map(({ row }) => row);
     const { insertBulk } = writeStatementsOf(this.#layout);
     const change = { ...changeValues(create, origin, this.#request.type?.revision ?? '0'), name: create.entity };
     const inputs = rows.map((row) => ({ row, text: bulkRowOf(row.text, row.companion?.values) }));
@@ -222,6 +246,7 @@ interface RowReplacement {
   row: PortionRow;
   key: string;
   version: string;
+  present: MatchedEntity['present'];
 }
 
 /** Whether the conflict is one of the rule itself. */

@@ -7,6 +7,7 @@ import { inSchema } from '../../companion/table.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import { changeColumns, entityChanged, typedChangeColumns } from '../changed.ts';
+import { valuesAt } from '../references.ts';
 import { areSameFields } from '../same-fields.ts';
 import { storeMerged } from '../statements.ts';
 import { typeIsCurrent } from '../type-guard.ts';
@@ -24,15 +25,24 @@ export interface MatchedEntity {
   isUnchanged: boolean | null;
   /** The fields as they are to be, JSON text; null if nothing changes, and with `replace`. */
   merged: string | null;
+  /** The values at the paths, as JSON texts; null for an entity that is not covered. */
+  present: (string | null)[] | null;
 }
 
-/** SQL: for each row of `rows`, a JSON array, the entity whose companion row has the same values of the rule. No row where there is none. */
+interface MatchRequest {
+  permit: PermitValues;
+  mode: ImportMode;
+  /** A JSON array. */
+  rows: string;
+  /** JSON text of the paths to references. */
+  paths: string;
+}
+
+/** SQL: for each row of `rows` the entity whose companion row has the same values of the rule. No row where there is none. */
 export function matchByUnique(
   companion: Companion,
   unique: CompanionUnique,
-  permit: PermitValues,
-  mode: ImportMode,
-  rows: string,
+  { permit, mode, rows, paths }: MatchRequest,
 ): RawBuilder<MatchedEntity> {
   const columns = companion.columns.filter(({ name }) => unique.columns.includes(name));
   const typed = sql.join(columns.map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`));
@@ -42,11 +52,12 @@ export function matchByUnique(
   const merged = mode === 'replace' ? sql`null` : sql`case when not entity."isUnchanged" then entity.wanted::text end`;
   // The lateral joins take the rows one by one from the indexes: the planner cannot estimate that there are few.
   return sql<MatchedEntity>`
-    select input.n, found.key, entity.version, entity."isUnchanged", ${merged} as merged
+    select input.n, found.key, entity.version, entity."isUnchanged", ${merged} as merged, entity.present
     from rows from (jsonb_to_recordset(${rows}::jsonb) as (fields jsonb, ${typed})) with ordinality as input (fields, ${names}, n)
     cross join lateral (select x.key from ${inSchema(companion.table)} as x where ${sql.join(tests, sql` and `)} offset 0) as found
     left join lateral (
-      select version, wanted, ${areSameFields(sql`present.fields`, sql`wanted`)} as "isUnchanged" from (
+      select version, wanted, ${areSameFields(sql`present.fields`, sql`wanted`)} as "isUnchanged",
+        ${valuesAt(sql`present.fields`, sql`${paths}`)} as present from (
         select entity.version, entity.fields, ${wanted} as wanted from entity
         where ${rowsCovered((name) => sql`${permit[name]}`)} and entity.key = found.key offset 0
       ) as present offset 0

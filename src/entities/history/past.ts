@@ -1,12 +1,12 @@
 /** Reads an entity as it does not stand any more: in an earlier version, at a time, or in the trash. */
 import type { Principal } from '../../authn/principal.ts';
 import { Problem } from '../../errors.ts';
-import { authorize, type Permit } from '../../rights/permit.ts';
+import { authorize, authorizeUpdate, type Permit } from '../../rights/permit.ts';
 import { findAsOf } from './as-of.ts';
 import type { EntityQuery } from '../lists/view.ts';
 import type { EntityRow } from '../row.ts';
 import { findInVersion } from '../idempotency/replay.ts';
-import { authorizeTrash, findTrashed } from '../removal/trash.ts';
+import { findTrashed } from '../removal/trash.ts';
 import type { Writes } from '../update.ts';
 
 export interface PastEntity {
@@ -30,7 +30,7 @@ export function pastEntity(
   if (!isPast || parameter === undefined) return undefined;
   if (other !== undefined) throw new Problem('malformed-request', { faults: [{ parameter, code: 'conflicting' }] });
   if (deleted !== undefined) {
-    const permit = authorizeTrash(principal, entity);
+    const permit = authorizeUpdate(principal, entity);
     return { permit, find: async (key) => found(await findTrashed(store, permit, key)) };
   }
   const permit = authorize(principal, entity, 'read');

@@ -3,11 +3,10 @@
  * companion rows know nothing of it (decision 148).
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { Principal } from '../../authn/principal.ts';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
-import { authorize, type Permit } from '../../rights/permit.ts';
+import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
 import { entityRowColumns, type EntityRow } from '../row.ts';
 import type { Place, RowState } from '../statements.ts';
@@ -39,14 +38,6 @@ export const trashedEntities = sql`(select * from entity_trash where expires_at 
 
 /** SQL: what a row of the trash has besides those of an entity. */
 export const trashColumnList = sql`deleted_at as "deletedAt", deleted_by as "deletedBy", expires_at as "expiresAt"`;
-
-/**
- * The permit to see the entities of a name in the trash: those that the caller may read and restore. Throws 403 without `read` or without `update`.
- */
-export function authorizeTrash(principal: Principal, name: string): Permit<'read' | 'update'> {
-  const [read, update] = [authorize(principal, name, 'read'), authorize(principal, name, 'update')];
-  return update.ownOnly ? update : read;
-}
 
 /** SQL: the row of the trash with this key, if the permit covers it and its time is not over. */
 export const trashedAt = (value: ValueOf<Place>) =>

@@ -1,0 +1,58 @@
+/** The check of `doctor` that finds profiles whose rights to write lack a right to read, without which requests are refused. */
+import { sql, type Kysely } from 'kysely';
+import type { Action, Condition, Database } from '../database/tables.ts';
+import { listCompanions } from '../entity-types/store.ts';
+import { grantMap, type Grants } from '../rights/permit.ts';
+import { ok, warn, type CheckFinding } from './check.ts';
+
+interface ProfileGrant {
+  profile: string;
+  entity: string;
+  action: Action;
+  condition: Condition;
+}
+
+/** Profiles of a finding at most; the message says how many there are besides. */
+const shownFindings = 20;
+
+/**
+ * Whether each profile that updates entities may read them (rule 116), and each that writes entities with references may read what these lead to (rule
+ * 115).
+ */
+export async function checkReadRights(db: Kysely<Database>): Promise<CheckFinding> {
+  const { rows } = await sql<ProfileGrant>`
+    select profile.name as profile, entity, action, condition
+    from profile join profile_role on profile_id = profile.id join role_grant using (role_id) order by profile.name`.execute(db);
+  const references = (await listCompanions(db)).flatMap(({ name, companion }) =>
+    companion.references.map(({ to }) => ({ from: name, to })),
+  );
+  const found = [...Map.groupBy(rows, ({ profile }) => profile)].flatMap(([profile, grants]) => {
+    const granted = grantMap(grants);
+    return [...updatesUnread(granted), ...referencesUnread(granted, references)].map((what) => `${profile} ${what}`);
+  });
+  if (found.length === 0) return ok('profiles that write may read what their answers show and their references lead to');
+  const more = found.length > shownFindings ? `; and ${found.length - shownFindings} more` : '';
+  return warn(
+    `${found.slice(0, shownFindings).join('; ')}${more}. Such requests are refused; give the role \`read\` with \`role grant ROLE --entity NAME --actions read\``,
+  );
+}
+
+const conditionOf = (grants: Grants, name: string, action: Action): Condition | undefined => {
+  const conditions = [grants.get(name)?.get(action), grants.get('*')?.get(action)];
+  return conditions.find((condition) => condition === 'any') ?? conditions.find((condition) => condition !== undefined);
+};
+
+function updatesUnread(grants: Grants): string[] {
+  const names = [...grants].flatMap(([name, actions]) => (actions.has('update') ? [name] : []));
+  return names.filter((name) => !conditionOf(grants, name, 'read')).map((name) => `updates ${name} without \`read\``);
+}
+
+function referencesUnread(grants: Grants, references: readonly { from: string; to: string }[]): string[] {
+  const findings = references.flatMap(({ from, to }) => {
+    if (!conditionOf(grants, from, 'create') && !conditionOf(grants, from, 'update')) return [];
+    const read = conditionOf(grants, to, 'read');
+    if (read === 'any') return [];
+    return [`writes ${from}, which refers to ${to}, ${read === 'own' ? 'and reads own entities of it alone' : 'without `read` of it'}`];
+  });
+  return [...new Set(findings)];
+}

@@ -1,0 +1,30 @@
+/** What `doctor` says of profiles that write and lack a right to read. */
+import { beforeAll, expect, test } from 'vitest';
+import { checkReadRights } from '../../src/cli/doctor-rights.ts';
+import { declareType } from '../support/entities.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+beforeAll(async () => {
+  await declareType(service(), 'customer', { type: 'object' });
+  const properties = { customer: { type: 'string', format: 'int64' } };
+  await declareType(service(), 'order', { type: 'object', properties, 'x-references': { customer: { to: 'customer' } } });
+});
+
+test('profiles that may read what they write and refer to are in order, and those that lack a right are named (rules 115 and 116)', async () => {
+  await service().createUser('all');
+  await service().createUser('reader', { order: ['read'] });
+  await service().createUser('creator', { order: ['create'], customer: ['read'] });
+  expect((await checkReadRights(service().db)).status).toBe('ok');
+  await service().createUser('blind', { order: ['create'] });
+  await service().createUser('owner', { order: ['read', 'update'], customer: { actions: ['read'], condition: 'own' } });
+  await service().createUser('writer', { note: ['update'] });
+  const { status, message } = await checkReadRights(service().db);
+  expect(status).toBe('warn');
+  expect(message.split('. ')[0]?.split('; ')).toEqual([
+    'blind writes order, which refers to customer, without `read` of it',
+    'owner writes order, which refers to customer, and reads own entities of it alone',
+    'writer updates note without `read`',
+  ]);
+});
