@@ -160,16 +160,7 @@ describe('what the caller may not do is not in it (rule 64)', () => {
     [['create'], ['post', 'post /bulk'], ['', 'List', 'Entity']],
     [
       ['read', 'update'],
-      [
-        'get',
-        'post /query',
-        'post /aggregate',
-        'post /upsert',
-        'get /{key}',
-        'post /{key}',
-        'get /{key}/history',
-        'post /{key}/restore',
-      ],
+      ['get', 'post /query', 'post /aggregate', 'post /upsert', 'get /{key}', 'post /{key}', 'get /{key}/history', 'post /{key}/restore'],
       ['', 'Patch', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query', 'Aggregation'],
     ],
     [['delete'], ['delete /{key}'], []],
