@@ -1,7 +1,7 @@
 /** Reads ISSUERS_FILE, the list of trusted issuers. It calls no issuer: the service does that when the issuer's first token arrives. */
 import { readFile } from 'node:fs/promises';
-import { SecretFile, type Current, type ParseSecrets } from '../../config/secret-file.ts';
-import { Secret } from '../../config/secrets.ts';
+import type { Current } from '../../config/secret-file.ts';
+import type { Secret } from '../../config/secrets.ts';
 import { isLoopback } from '../../config/near-hosts.ts';
 import { ConfigError } from '../../config/settings.ts';
 import type { Environment } from '../../config/reader.ts';
@@ -14,6 +14,7 @@ import {
   type ClaimedProfiles,
   type ScopeNames,
 } from './claims.ts';
+import { readClientSecret } from './client-secret.ts';
 import { LocatedFile } from './positions.ts';
 import { SchemaReader } from './schema-reader.ts';
 import { readSwaggerUi, type SwaggerUiClient } from './swagger-ui-client.ts';
@@ -141,7 +142,7 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
     report('audience must not be the clientId with tokenType: jwt, because access tokens would look like ID tokens', 'audience');
   }
   const clients = members.texts('clients', { minimum: 1 });
-  const { clientSecret, clientSecretFile } = await readSecret(members, id, environment);
+  const { clientSecret, clientSecretFile } = await readClientSecret(members, id, environment);
   if (isOpaque && (clientId === undefined || clientSecret === undefined)) {
     report('clientId and a secret are required with tokenType: opaque, for the introspection of tokens at the issuer', 'tokenType');
   }
@@ -190,44 +191,4 @@ function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (probl
   } else if (url.protocol === 'http:' && !allowInsecureHttp) {
     report('issuer must be https, or plain http on localhost with allowInsecureHttp: true', 'issuer');
   }
-}
-
-/** The minimum length of a secret (rule 86). Auth0, Entra ID, Google and Keycloak generate secrets of 32 bytes or more. */
-const minimumSecretBytes = 32;
-
-async function readSecret(
-  members: SchemaReader,
-  id: string | undefined,
-  environment: Environment,
-): Promise<Pick<Issuer, 'clientSecret' | 'clientSecretFile'>> {
-  const variable = members.text('clientSecretEnv');
-  const file = members.text('clientSecretFile');
-  if (variable !== undefined && file !== undefined) {
-    members.report('clientSecretEnv and clientSecretFile are both given; keep one', 'clientSecretFile');
-  } else if (variable !== undefined) {
-    const secret = environment[variable];
-    if (!secret) members.report(`clientSecretEnv names ${variable}, which is not set in the environment`, 'clientSecretEnv');
-    else
-      for (const problem of lengthProblems(secret))
-        members.report(`${variable}, which clientSecretEnv names,${problem}`, 'clientSecretEnv');
-    return { clientSecret: secret === undefined ? undefined : { current: new Secret(secret) }, clientSecretFile: undefined };
-  } else if (file !== undefined) {
-    try {
-      return { clientSecret: await SecretFile.open(`clientSecretFile of ${id}`, file, parseClientSecret), clientSecretFile: file };
-    } catch (error) {
-      members.report(error instanceof ConfigError ? error.message : String(error), 'clientSecretFile');
-    }
-  }
-  return { clientSecret: undefined, clientSecretFile: file };
-}
-
-const parseClientSecret: ParseSecrets<Secret> = (text, problems) => {
-  const secret = text.trim();
-  problems.push(...(secret === '' ? [' is empty'] : lengthProblems(secret)));
-  return new Secret(secret);
-};
-
-function lengthProblems(secret: string): string[] {
-  const bytes = Buffer.byteLength(secret);
-  return bytes < minimumSecretBytes ? [` has ${bytes} bytes: let the provider make a secret of ${minimumSecretBytes} or more`] : [];
 }
