@@ -291,6 +291,11 @@ export interface paths {
          * Sign in at a provider
          * @description Sends the browser to the provider's login page: authorization code flow with PKCE, state and nonce. The browser has ten minutes to
          *     come back, by the cookie that is set here.
+         *
+         *     A provider or another party can begin the sign-in too (OpenID Connect Core, section 4): register this address as the
+         *     `initiate_login_uri`. Such a request has `iss`, and its unknown parameters are ignored.
+         *
+         *     A browser, which accepts `text/html`, gets a problem as a page with links.
          */
         get: operations["startOpenIdSignIn"];
         put?: never;
@@ -318,6 +323,8 @@ export interface paths {
          *
          *     What `linkIdentity` began links the identity to the user instead, and opens no session. It takes the session that began it: without
          *     one it is 401, and 409 if the identity is another user's.
+         *
+         *     A browser, which accepts `text/html`, gets a problem as a page with links: to start again, and back to the application.
          */
         get: operations["finishOpenIdSignIn"];
         put?: never;
@@ -2784,6 +2791,23 @@ export interface operations {
                 return_to?: string;
                 /** @description Have the provider ask its user to sign in anew, for operations that need a recent sign-in. */
                 fresh?: components["schemas"]["Flag"];
+                /** @description Have the provider let its user choose the account, as after a logout. */
+                choose?: components["schemas"]["Flag"];
+                /**
+                 * @description The issuer, sent by another party that begins the sign-in; it must be the one of the path.
+                 * @example https://login.example.com
+                 */
+                iss?: string;
+                /**
+                 * @description Text about the user, such as a login name, which is passed on to the provider.
+                 * @example ada@example.com
+                 */
+                login_hint?: string;
+                /**
+                 * @description Where to go in the end, sent by another party in place of `return_to`: a URL on this service's origin. Anything else counts as `/`.
+                 * @example http://localhost:3000/auth
+                 */
+                target_link_uri?: string;
             };
             header?: never;
             path: {

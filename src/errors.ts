@@ -116,6 +116,14 @@ export type ProblemArguments =
     }[keyof typeof problemValues]
   | [code: ProblemCode, options?: ProblemOptions & { values?: never }];
 
+/** Where a browser can go from the page of a problem: paths on this service's origin. */
+export interface ProblemLinks {
+  /** Begins anew what has failed. */
+  retry?: string;
+  /** The page of the application from which the browser came. */
+  back?: string;
+}
+
 /** A refusal or failure that the caller gets as the answer. Any code below a handler may throw it. */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -125,6 +133,8 @@ export class Problem extends Error {
   readonly values: Readonly<Record<string, string | number>>;
   readonly headers: Record<string, string>;
   readonly limit: ProblemFacts['limit'];
+  /** For operations that browsers open as pages. */
+  links: ProblemLinks = {};
   /** Undefined for a problem that causes no event. */
   readonly audit: (NonNullable<ProblemFacts['audit']> & AuditFacts) | undefined;
 

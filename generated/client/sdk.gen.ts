@@ -342,6 +342,11 @@ export const listIssuers = (options: Options<ListIssuersData>): RequestResult<Li
  * Sends the browser to the provider's login page: authorization code flow with PKCE, state and nonce. The browser has ten minutes to
  * come back, by the cookie that is set here.
  *
+ * A provider or another party can begin the sign-in too (OpenID Connect Core, section 4): register this address as the
+ * `initiate_login_uri`. Such a request has `iss`, and its unknown parameters are ignored.
+ *
+ * A browser, which accepts `text/html`, gets a problem as a page with links.
+ *
  */
 export const startOpenIdSignIn = (options: Options<StartOpenIdSignInData>): RequestResult<unknown> => options.client.get<unknown>({ url: '/auth/oidc/{issuer}/start', ...options });
 
@@ -356,6 +361,8 @@ export const startOpenIdSignIn = (options: Options<StartOpenIdSignInData>): Requ
  *
  * What `linkIdentity` began links the identity to the user instead, and opens no session. It takes the session that began it: without
  * one it is 401, and 409 if the identity is another user's.
+ *
+ * A browser, which accepts `text/html`, gets a problem as a page with links: to start again, and back to the application.
  *
  */
 export const finishOpenIdSignIn = (options: Options<FinishOpenIdSignInData>): RequestResult<unknown> => options.client.get<unknown>({ url: '/auth/oidc/{issuer}/callback', ...options });

@@ -2447,6 +2447,23 @@ export type StartOpenIdSignInData = {
          * Have the provider ask its user to sign in anew, for operations that need a recent sign-in.
          */
         fresh?: Flag;
+        /**
+         * Have the provider let its user choose the account, as after a logout.
+         */
+        choose?: Flag;
+        /**
+         * The issuer, sent by another party that begins the sign-in; it must be the one of the path.
+         */
+        iss?: string;
+        /**
+         * Text about the user, such as a login name, which is passed on to the provider.
+         */
+        login_hint?: string;
+        /**
+         * Where to go in the end, sent by another party in place of `return_to`: a URL on this service's origin. Anything else counts as `/`.
+         *
+         */
+        target_link_uri?: string;
     };
     url: '/auth/oidc/{issuer}/start';
 };

@@ -40,6 +40,7 @@ export const auditEvents = [
   'profile.deleted',
   'profile.assigned',
   'profile.removed',
+  'profile.unknown',
   'api_key.created',
   'api_key.revoked',
   'api_key.rotated',

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { misspeltSettings } from '../config/environment.ts';
 import { readConfig, type Config } from '../config/settings.ts';
-import { discoverIssuer, discoverProvider, fetchKeys, innermostMessage } from '../oidc/tokens/discover.ts';
+import { discoverIssuer, discoverProvider, fetchKeys, innermostMessage, leewaySeconds } from '../oidc/tokens/discover.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
@@ -64,11 +64,10 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
   for (const issuer of issuers) {
     await performCheck(checks, config, `issuer ${issuer.id}`, async () => {
       try {
-        const { jwksUri } = await discoverIssuer(issuer);
+        const { jwksUri, clockAheadMs } = await discoverIssuer(issuer);
         const { keys } = await fetchKeys(jwksUri);
-        return Array.isArray(keys) && keys.length > 0
-          ? ok(`${jwksUri.href} has keys: ${keys.length}`)
-          : fail(`${jwksUri.href} has no keys`);
+        if (!Array.isArray(keys) || keys.length === 0) return fail(`${jwksUri.href} has no keys`);
+        return checkClock(clockAheadMs) ?? ok(`${jwksUri.href} has keys: ${keys.length}`);
       } catch (error) {
         return fail(`${issuer.issuer} does not give its keys: ${innermostMessage(error)}`);
       }
@@ -76,6 +75,18 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
     if (issuer.clientId !== undefined) await performCheck(checks, config, `sign-in ${issuer.id}`, () => checkSignIn(issuer, config));
   }
   return issuers;
+}
+
+/** The greatest difference in milliseconds between two clocks that are set right; the header `Date` has whole seconds. */
+const usualDifferenceMs = 5_000;
+
+/** Undefined for a clock of the issuer that agrees with this machine's, or is unknown. */
+function checkClock(clockAheadMs: number | undefined): CheckFinding | undefined {
+  if (clockAheadMs === undefined || Math.abs(clockAheadMs) <= usualDifferenceMs) return undefined;
+  const seconds = Math.round(Math.abs(clockAheadMs) / 1_000);
+  const difference = `its clock is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's`;
+  const remedy = `tokens are judged with ${leewaySeconds} s of leeway: set both clocks by NTP`;
+  return seconds > leewaySeconds ? fail(`${difference}; ${remedy}`) : warn(`${difference}; ${remedy}`);
 }
 
 /** Whether users can sign in at the issuer, and the URLs to register there. */

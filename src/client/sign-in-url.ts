@@ -5,16 +5,22 @@ export interface SignInUrlOptions {
   returnTo?: string;
   /** Asks the provider for a new sign-in, for operations that require a recent one. */
   fresh?: boolean;
+  /** Lets the user choose the account at the provider, as after a logout. */
+  choose?: boolean;
+  /** Text about the user for the provider, such as a login name. */
+  loginHint?: string;
 }
 
 /**
  * The URL that begins a sign-in at a provider of `listIssuers`, for a link or `location.assign`. The browser returns with a session. Throws a
  * TypeError for a `returnTo` that is no path; the service would replace it by `/`.
  */
-export function signInUrl({ startUrl }: { startUrl: string }, { returnTo, fresh }: SignInUrlOptions = {}): string {
+export function signInUrl({ startUrl }: { startUrl: string }, { returnTo, fresh, choose, loginHint }: SignInUrlOptions = {}): string {
   const url = new URL(startUrl);
   if (returnTo !== undefined) url.searchParams.set('return_to', requireReturnPath(returnTo));
   if (fresh) url.searchParams.set('fresh', '1');
+  if (choose) url.searchParams.set('choose', '1');
+  if (loginHint !== undefined) url.searchParams.set('login_hint', loginHint);
   return url.href;
 }
 

@@ -80,10 +80,17 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
     // The schemes read one credential from a request, so a caller could not present two.
     if (names.length > 1) throw new Error(`openapi.yaml: ${operationId} asks for ${names.join(' and ')} at once`);
   }
-  const { takesLargeBody, streamsAnswer, streamsBody } = operation;
+  const { takesLargeBody, streamsAnswer, streamsBody, answersProblemPages } = operation;
   const bodyLimit = bodyLimitOf(requestBody, { takesLargeBody, streamsBody }, binding.bodyLimit);
   return {
-    config: { operationId, takesLargeBody, streamsAnswer, streamsBody, takesCredential: operation.security.length > 0 },
+    config: {
+      operationId,
+      takesLargeBody,
+      streamsAnswer,
+      streamsBody,
+      answersProblemPages,
+      takesCredential: operation.security.length > 0,
+    },
     // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
     exposeHeadRoute: false,
     ...(bodyLimit !== undefined && { bodyLimit }),
@@ -102,7 +109,8 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const queryParameters = queryParametersOf(operation);
   const sessions = sessionRightsOf(operation);
   const knowsNoDryRun = refusesDryRun(operation);
-  const { refusesCrossSite } = operation;
+  const { refusesCrossSite, ignoresUnknownParameters } = operation;
+  const unless = typeof ignoresUnknownParameters === 'string' ? ignoresUnknownParameters : undefined;
   return async (request) => {
     const carrier = carrierOf(request.raw);
     if (!open) await withSpan(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
@@ -112,7 +120,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
     else ignoreBody(request);
     if (answersJson) acceptedType(request.headers.accept, ['application/json']);
     if (sessions && request.principal) requireSessionRight(request.principal, sessions, (request.params as { id?: string }).id);
-    refuseUnknownParameters(request, queryParameters);
+    refuseUnknownParameters(request, queryParameters, unless);
     if (knowsNoDryRun) refuseDryRun(request);
   };
 }

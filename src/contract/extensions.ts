@@ -5,7 +5,8 @@ import { sessionRights, type SessionRights } from '../rights/session-rights.ts';
 export const extensionValues = {
   'x-answer': ['stream'],
   'x-body': ['large', 'stream'],
-  'x-ignores-unknown-parameters': [true],
+  'x-ignores-unknown-parameters': [true, 'iss'],
+  'x-problem-page': [true],
   'x-refuses-cross-site': [true],
   'x-session': ['writes'],
   'x-session-rights': Object.keys(sessionRights) as (keyof typeof sessionRights)[],
@@ -21,8 +22,13 @@ export interface Extensions {
   streamsBody: boolean;
   /** Whether the body may have 4 MiB and 50,000 values. */
   takesLargeBody: boolean;
-  /** Whether another party decides which query parameters are sent, so that undeclared ones are not refused. */
-  ignoresUnknownParameters: boolean;
+  /**
+   * Whether another party decides which query parameters are sent, so that undeclared ones are not refused. A text is the name of the
+   * parameter that such a party sends: without it undeclared ones are refused.
+   */
+  ignoresUnknownParameters: boolean | string;
+  /** Whether browsers open the operation as a page, so that they get its problems as pages too. */
+  answersProblemPages: boolean;
   /** Whether a request of another site is refused even where no credential counts. */
   refusesCrossSite: boolean;
   /**
@@ -50,7 +56,8 @@ export function readExtensions(operation: ExtensionMembers & { operationId: stri
     streamsAnswer: operation['x-answer'] === 'stream',
     streamsBody: operation['x-body'] === 'stream',
     takesLargeBody: operation['x-body'] === 'large',
-    ignoresUnknownParameters: operation['x-ignores-unknown-parameters'] === true,
+    ignoresUnknownParameters: operation['x-ignores-unknown-parameters'] ?? false,
+    answersProblemPages: operation['x-problem-page'] === true,
     refusesCrossSite: operation['x-refuses-cross-site'] === true,
     writesSession: operation['x-session'] === 'writes',
     sessionRights: rights && sessionRights[rights],

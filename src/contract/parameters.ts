@@ -20,9 +20,9 @@ export function readQuery(text: string): Record<string, unknown> {
   return faults.length > 0 ? Object.defineProperty(values, faultsInQuery, { value: faults }) : values;
 }
 
-/** The names of the query parameters that the operation declares; undefined if it ignores undeclared ones. */
+/** The names of the query parameters that the operation declares; undefined if it always ignores undeclared ones. */
 export function queryParametersOf({ parameters, ignoresUnknownParameters }: Operation): ReadonlySet<string> | undefined {
-  if (ignoresUnknownParameters) return undefined;
+  if (ignoresUnknownParameters === true) return undefined;
   return new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
 }
 
@@ -40,11 +40,15 @@ export function refuseDryRun({ headers }: FastifyRequest): void {
     throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'not-supported' }] });
 }
 
-/** Throws 400 for a query that cannot be decoded, that repeats a parameter, or that has a parameter outside `declared`, if given. */
-export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string> | undefined): void {
+/**
+ * Throws 400 for a query that cannot be decoded, that repeats a parameter, or that has a parameter outside `declared`, if given. With the
+ * parameter `unless` in the query, undeclared ones are ignored.
+ */
+export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string> | undefined, unless?: string): void {
   const query = request.query as Record<string, unknown> & { [faultsInQuery]?: Fault[] };
   const faults = [...(query[faultsInQuery] ?? [])];
-  const unknown = declared ? Object.keys(query).filter((name) => !declared.has(name)) : [];
+  const isChecked = declared && (unless === undefined || !Object.hasOwn(query, unless));
+  const unknown = isChecked ? Object.keys(query).filter((name) => !declared.has(name)) : [];
   if (declared && unknown.length > 0) {
     const names = [...readPairs(/\?(.*)$/s.exec(request.raw.url ?? '')?.[1] ?? '', 'parameter').names];
     const expected = expectedOneOf(declared);

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { publicAddress, publicPath } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
+import { namesHtml } from '../http/accept.ts';
 import { refuseOtherMethodsOf } from './bind.ts';
 import type { ContractDocument } from './contract.ts';
 
@@ -33,11 +34,6 @@ export function serveRoot(
     documentationUrl === undefined ? reply.type('text/html; charset=utf-8').send(page) : reply.redirect(documentationUrl, 303),
   );
   for (const path of ['/', '/documentation']) refuseOtherMethodsOf(app, path, ['GET', 'HEAD']);
-}
-
-/** Whether the client asks for HTML by its name, as every browser does that opens a page. */
-function namesHtml(accept: string | undefined): boolean {
-  return accept?.split(',').some((range) => /^\s*text\/html\s*(;|$)/i.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(range)) ?? false;
 }
 
 /** The page for a service whose operator has not published the documentation. Its policy allows no style sheet (rule 82). */

@@ -19,3 +19,8 @@ export function acceptedType<T extends string>(accept: string | undefined, types
   if (qualityOf(best) > 0) return best;
   throw new Problem('not-acceptable', { values: { allowed: types.join(', ') } });
 }
+
+/** Whether the client asks for HTML by its name, as every browser does that opens a page. */
+export function namesHtml(accept: string | undefined): boolean {
+  return accept?.split(',').some((range) => /^\s*text\/html\s*(;|$)/i.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(range)) ?? false;
+}

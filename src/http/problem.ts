@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { publicAddress } from '../config/public-url.ts';
+import { publicAddress, publicPath } from '../config/public-url.ts';
 import { isOutage, outageProblem } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { translateProblem, type FaultDescription } from '../locales/describe.ts';
@@ -14,8 +14,10 @@ import { negotiateLocale } from '../locales/negotiate.ts';
 import { DeadlineError } from './deadline.ts';
 import { isForm } from './body.ts';
 import { isLongUpload } from './long-uploads.ts';
+import { namesHtml } from './accept.ts';
 import { STATUS_CODES } from './names.ts';
 import { answerInOrder } from './paced-starts.ts';
+import { problemPage } from './problem-page.ts';
 import { faultsOf } from './validation-faults.ts';
 
 export interface ProblemDocument {
@@ -109,7 +111,15 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   const locale = localeOf(request);
   reply.code(problem.status).headers(problem.headers).header('content-language', locale);
   if (request.method === 'HEAD') return reply.header('problem-code', problem.code).send();
-  return reply.type(problemType).send(JSON.stringify(documentOf(problem, request.id, locale, publicUrl)));
+  const document = documentOf(problem, request.id, locale, publicUrl);
+  if (request.routeOptions.config.answersProblemPages) {
+    reply.header('vary', 'Accept');
+    if (namesHtml(request.headers.accept)) {
+      const links = { back: publicPath(publicUrl, '/'), ...problem.links };
+      return reply.type('text/html; charset=utf-8').send(problemPage(document, locale, links));
+    }
+  }
+  return reply.type(problemType).send(JSON.stringify(document));
 }
 
 /** The challenge of `WWW-Authenticate`; with the error only for a caller who sent a bearer token (RFC 6750 section 3.1). */
@@ -165,5 +175,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The code of the problem with which the request was answered, for the log; empty without one. */
     problemCode: string;
+  }
+  interface FastifyContextConfig {
+    /** Whether browsers open the operation as a page, so that they get its problems as pages too. */
+    answersProblemPages?: boolean;
   }
 }

@@ -12,4 +12,6 @@ export interface Catalogue {
   faults: Record<FaultCode, string>;
   /** What is accepted instead; a phrase that follows a colon, without a full stop. */
   expected: Record<Exclude<ExpectedKind, 'value'>, string>;
+  /** The links of the page that shows a problem in a browser. */
+  page: { retry: string; back: string };
 }

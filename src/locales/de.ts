@@ -20,7 +20,7 @@ export const de: Catalogue = {
     'sign-in-failed': {
       title: 'Anmeldung fehlgeschlagen',
       detail:
-        'Die Anmeldung beim Anbieter wurde nicht abgeschlossen: Sie wurde abgebrochen, hat zu lange gedauert oder wurde in einem anderen Browser begonnen. Beginnen Sie von vorn.',
+        'Die Anmeldung beim Anbieter wurde nicht abgeschlossen: Sie wurde abgebrochen, hat zu lange gedauert, wurde in einem anderen Browser begonnen, oder die Antwort des Anbieters ist ungültig. Beginnen Sie von vorn. Scheitert sie erneut, fragen Sie den Betreiber nach dem Grund.',
     },
     unauthenticated: {
       title: 'Anmeldung erforderlich',
@@ -265,4 +265,5 @@ export const de: Catalogue = {
     'maximum-members': 'Höchstzahl der Elemente [{limit}]',
     'different-items': 'lauter verschiedene Einträge',
   },
+  page: { retry: 'Von vorn beginnen', back: 'Zurück zur Anwendung' },
 };

@@ -19,7 +19,7 @@ export const en: Catalogue = {
     'sign-in-failed': {
       title: 'Sign-in failed',
       detail:
-        'The sign-in with the provider was not completed: it was cancelled, took too long, or was begun in another browser. Start again.',
+        'The sign-in with the provider was not completed: it was cancelled, took too long, was begun in another browser, or the provider sent an answer that is not valid. Start again. If it fails again, ask the operator for the reason.',
     },
     unauthenticated: {
       title: 'Authentication required',
@@ -248,4 +248,5 @@ export const en: Catalogue = {
     'maximum-members': 'maximum number of members [{limit}]',
     'different-items': 'items that all differ',
   },
+  page: { retry: 'Start again', back: 'Back to the application' },
 };

@@ -20,7 +20,7 @@ export const es: Catalogue = {
     'sign-in-failed': {
       title: 'Error al iniciar sesión',
       detail:
-        'El inicio de sesión con el proveedor no se completó: se canceló, tardó demasiado o se comenzó en otro navegador. Vuelva a empezar.',
+        'El inicio de sesión con el proveedor no se completó: se canceló, tardó demasiado, se comenzó en otro navegador o la respuesta del proveedor no es válida. Vuelva a empezar. Si falla de nuevo, pregunte el motivo al operador.',
     },
     unauthenticated: {
       title: 'Se requiere autenticación',
@@ -254,4 +254,5 @@ export const es: Catalogue = {
     'maximum-members': 'número máximo de miembros [{limit}]',
     'different-items': 'elementos distintos entre sí',
   },
+  page: { retry: 'Empezar de nuevo', back: 'Volver a la aplicación' },
 };

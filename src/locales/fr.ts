@@ -20,7 +20,7 @@ export const fr: Catalogue = {
     'sign-in-failed': {
       title: 'Échec de la connexion',
       detail:
-        'La connexion auprès du fournisseur n’a pas abouti : elle a été annulée, a pris trop de temps ou a été commencée dans un autre navigateur. Recommencez.',
+        'La connexion auprès du fournisseur n’a pas abouti : elle a été annulée, a pris trop de temps, a été commencée dans un autre navigateur, ou la réponse du fournisseur n’est pas valide. Recommencez. Si elle échoue de nouveau, demandez la raison à l’exploitant.',
     },
     unauthenticated: {
       title: 'Authentification requise',
@@ -260,4 +260,5 @@ export const fr: Catalogue = {
     'maximum-members': 'nombre maximal de membres [{limit}]',
     'different-items': 'des éléments tous différents',
   },
+  page: { retry: 'Recommencer', back: 'Retour à l’application' },
 };

@@ -2,9 +2,11 @@
  * OpenID providers over HTTP: list them, begin and complete a sign-in or a link, list and remove the user's own links, receive a provider's
  * logout.
  */
+import { publicPath } from '../config/public-url.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
+import { expectedOneOf } from '../http/expected.ts';
 import { requireLinkingSession } from '../rights/session-rights.ts';
 import { issueToken, loadedSession } from '../sessions/fastify-session.ts';
 import { clearSessionCookie } from '../sessions/cookie.ts';
@@ -16,6 +18,7 @@ import { completeSignIn } from './sign-in/callback.ts';
 import { requireSameSession } from './sign-in/link.ts';
 import { describeLink, unlinkOwn } from './self-service.ts';
 import { beginSignIn, startUrl } from './sign-in/begin.ts';
+import { pathOnOrigin } from './sign-in/return-path.ts';
 import type { Provider } from './tokens/issuer-registry.ts';
 
 type OidcHandlers = Pick<
@@ -37,11 +40,18 @@ export function oidcHandlers(context: Context): OidcHandlers {
       return { status: 200, body: { issuers: offered } };
     },
 
-    async startOpenIdSignIn({ params, query, caller }) {
+    async startOpenIdSignIn({ params, query, caller, request }) {
       const provider = providerOf(params.issuer);
-      const beginning = { returnTo: query.return_to, fresh: query.fresh === '1' };
-      const url = await beginSignIn(context, caller, provider, beginning);
-      return { status: 303, headers: { Location: url } };
+      requireIssuer(provider, query.iss);
+      const returnTo = query.return_to ?? pathOnOrigin(query.target_link_uri, config.publicUrl);
+      const loginHint = query.login_hint === '' ? undefined : query.login_hint;
+      const beginning = { returnTo, fresh: query.fresh === '1', choose: query.choose === '1', loginHint };
+      try {
+        return { status: 303, headers: { Location: await beginSignIn(context, caller, provider, beginning) } };
+      } catch (error) {
+        if (error instanceof Problem) error.links = { retry: publicPath(config.publicUrl, `/${request.url.replace(/^\/+/, '')}`) };
+        throw error;
+      }
     },
 
     async finishOpenIdSignIn({ params, query, caller, request }) {
@@ -79,4 +89,10 @@ export function oidcHandlers(context: Context): OidcHandlers {
       return { status: 200 };
     },
   };
+}
+
+/** Throws 400 `malformed-request` if another party begins a sign-in at another issuer than the path names. */
+function requireIssuer({ issuer }: Provider, iss: string | undefined): void {
+  if (iss === undefined || iss === issuer) return;
+  throw new Problem('malformed-request', { faults: [{ parameter: 'iss', code: 'invalid-value', ...expectedOneOf([issuer]) }] });
 }

@@ -321,6 +321,7 @@ const alone: readonly AuditEventName[] = [
   'rate.limited',
   'api_key.refused',
   'token.refused',
+  'profile.unknown',
   'oidc.started',
   'oidc.failed',
   'entity.exported',

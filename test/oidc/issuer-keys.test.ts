@@ -56,9 +56,19 @@ describe('fetching', () => {
     const { keys, clock } = await keysOf(corp);
     await known(keys);
     await corp.rotate();
-    await expect(known(keys)).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
-    clock.advance(31);
+    clock.advance(29);
+    await expect(known(keys), 'the key may be new').rejects.toMatchObject({ ...unavailable, headers: { 'Retry-After': '1' } });
+    clock.advance(2);
     await expect(known(keys)).resolves.toBeDefined();
+    expect(corp.keyRequests).toBe(2);
+  });
+
+  test('an unknown key is refused after a fetch for it, and is 503 while no fetch is due (rule 49)', async () => {
+    const { keys, clock } = await keysOf(corp);
+    await expect(ask(keys, 'unknown'), 'the first fetch').rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+    await expect(ask(keys, 'unknown')).rejects.toMatchObject({ ...unavailable, headers: { 'Retry-After': '30' } });
+    clock.advance(31);
+    await expect(ask(keys, 'unknown')).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
     expect(corp.keyRequests).toBe(2);
   });
 

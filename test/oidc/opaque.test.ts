@@ -121,7 +121,8 @@ describe('an active token', () => {
 describe('an inactive or faulty token', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['not active', { active: false }, 'inactive'],
-    ['a refresh token, which has no type', { token_type: undefined }, 'wrong-type'],
+    ['a refresh token, which has no type', { token_type: undefined }, 'incomplete'],
+    ['a refresh token that says so', { token_use: 'refresh_token' }, 'wrong-type'],
     ['another type', { token_type: 'DPoP' }, 'wrong-type'],
     ['another issuer', { iss: 'https://elsewhere.example' }, 'wrong-issuer'],
     ['no issuer', { iss: undefined }, 'incomplete'],
@@ -137,7 +138,7 @@ describe('an inactive or faulty token', () => {
     ['without iat', { iat: undefined }, 'incomplete'],
     ['a subject that is a number', { sub: 7 }, 'incomplete'],
     ['no client', { client_id: undefined }, 'incomplete'],
-    ['scopes as a list', { scope: ['entities:read'] }, 'incomplete'],
+    ['a list of scopes with a number', { scope: ['entities:read', 7] }, 'incomplete'],
     ['bound to a key', { cnf: { jkt: 'x' } }, 'sender-constrained'],
   ])(
     '401 — %s, as a bearer token and at POST /auth, while the same without the fault is accepted (rule 50)',
@@ -322,4 +323,60 @@ describe('an issuer that refuses the introspection', () => {
     clock.advance(6);
     expect((await bear(`any-${made++}`)).status).toBe(200);
   });
+});
+
+describe('an answer without members that RFC 7662 makes optional', () => {
+  const replicaWith = async (mayLack: string[]) =>
+    service().replica({ ISSUERS_FILE: await writeIssuers({ ...entry, introspection: { mayLack } }) }, clock);
+  const lastDetail = async () =>
+    (
+      await service()
+        .db.selectFrom('audit_event')
+        .where('event', '=', 'token.refused')
+        .orderBy('id', 'desc')
+        .select('detail')
+        .executeTakeFirst()
+    )?.detail;
+
+  test.each(['token_type', 'iss', 'exp'])('401, and 200 where the file says so — without %s (rule 50)', async (name) => {
+    const lenient = await replicaWith([name]);
+    try {
+      const { token } = await told({ [name]: undefined });
+      expect(await bear(token)).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+      expect(await lastDetail()).toMatchObject({ reason: 'incomplete', claim: name, issuer: corp.url });
+      for (const way of [bear, exchange]) expect(await way(token, lenient)).toMatchObject({ status: 200, body: { user: { name: 'ada' } } });
+      // What is there must be right all the same.
+      for (const wrong of ['nobody', 7, null, {}]) expect((await bear((await told({ [name]: wrong })).token, lenient)).status).toBe(401);
+      for (const other of ['token_type', 'iss', 'exp', 'aud', 'client_id', 'iat'].filter((member) => member !== name)) {
+        expect((await bear((await told({ [other]: undefined })).token, lenient)).status, other).toBe(401);
+        expect(await lastDetail()).toMatchObject({ reason: 'incomplete', claim: other });
+      }
+    } finally {
+      await lenient.close();
+    }
+  });
+
+  test('401 — a refresh token, which says so by another member (rule 50)', async () => {
+    const lenient = await replicaWith(['token_type']);
+    try {
+      for (const change of [{ token_use: 'refresh_token' }, { typ: 'Refresh' }, { typ: 'Offline' }])
+        expect((await bear((await told({ token_type: undefined, ...change })).token, lenient)).status).toBe(401);
+      expect((await bear((await told({ token_type: undefined, token_use: 'access_token', typ: 'Bearer' })).token, lenient)).status).toBe(
+        200,
+      );
+    } finally {
+      await lenient.close();
+    }
+  });
+});
+
+test('503, then 200 — introspections that failed give back the place of their address (rule 50)', async () => {
+  corp.behaviour = 'down';
+  for (let round = 0; round < 22; round++) {
+    clock.advance(6);
+    expect((await bear(`failed-${round}`)).status).toBe(503);
+  }
+  corp.behaviour = 'up';
+  clock.advance(6);
+  expect((await bear((await told({})).token)).status).toBe(200);
 });

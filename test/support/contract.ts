@@ -59,6 +59,9 @@ function headerViolations(declared: ResponseObject, { headers }: SeenAnswer): st
 function bodyViolations(operation: Operation, declared: ResponseObject, { status, headers, body }: SeenAnswer): string[] {
   const contentType = String(headers['content-type'] ?? '').split(';')[0] ?? '';
   if (!declared.content || operation.method === 'head') return body === '' ? [] : ['a body that is not declared'];
+  // `x-problem-page`: a browser gets the problem as a page.
+  const isProblemPage = operation.answersProblemPages && status >= 400 && contentType === 'text/html';
+  if (isProblemPage) return [];
   if (!(contentType in declared.content)) return [`content type ${contentType || 'none'} is not declared`];
   const pointer = ['paths', operation.path, operation.method, 'responses', String(status)];
   const response = pointer.reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], document);

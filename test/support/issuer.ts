@@ -50,6 +50,14 @@ export interface IssuerOptions {
   publicUrl?: string;
   /** The URL for logout tokens. */
   backchannelLogoutUri?: string;
+  /** Where it sends browsers after a logout; by default the root of the service. */
+  postLogoutRedirectUri?: string;
+  /** The values of `prompt` that it knows, as Google does; others are refused. */
+  prompts?: readonly string[];
+  /** The scopes that it knows, as Dex does; others are refused. */
+  scopes?: readonly string[];
+  /** Further claims in its ID tokens, by the scope that they need. */
+  claims?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 export class TestIssuer {
@@ -242,9 +250,12 @@ export class TestIssuer {
       return;
     }
     switch (this.behaviour) {
-      case 'up':
+      case 'up': {
+        const refusal = this.#refuseSignIn(request);
+        if (refusal) return void response.writeHead(303, { location: refusal }).end();
         this.#translateSecret(request.headers);
         return this.#handler(request, response);
+      }
       case 'down':
         return void request.socket.destroy();
       case 'silent':
@@ -256,6 +267,31 @@ export class TestIssuer {
       case 'nonsense':
         return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"keys":1}');
     }
+  }
+
+  /**
+   * Where a browser goes whose request has a scope or a prompt that the issuer does not know; undefined for every other request. The choice
+   * of an account is left out, since oidc-provider has no page for it.
+   */
+  #refuseSignIn(request: IncomingMessage): string | undefined {
+    const url = new URL(request.url ?? '', this.url);
+    if (url.pathname !== '/auth' || !url.searchParams.has('redirect_uri')) return undefined;
+    const valuesOf = (name: string) => (url.searchParams.get(name) ?? '').split(' ').filter(Boolean);
+    const { prompts, scopes } = this.options;
+    const isPromptUnknown = prompts && valuesOf('prompt').some((prompt) => !prompts.includes(prompt));
+    const isScopeUnknown = scopes && valuesOf('scope').some((scope) => !scopes.includes(scope));
+    if (isPromptUnknown || isScopeUnknown) {
+      const back = new URL(url.searchParams.get('redirect_uri') ?? '');
+      const error = isScopeUnknown ? 'invalid_scope' : 'invalid_request';
+      for (const [name, value] of Object.entries({ error, state: url.searchParams.get('state') ?? '', iss: this.url }))
+        back.searchParams.set(name, value);
+      return back.href;
+    }
+    const left = valuesOf('prompt').filter((prompt) => prompt !== 'select_account');
+    if (left.length > 0) url.searchParams.set('prompt', left.join(' '));
+    else url.searchParams.delete('prompt');
+    request.url = url.pathname + url.search;
+    return undefined;
   }
 
   /** oidc-provider knows one secret for each client. */
@@ -308,11 +344,9 @@ export class TestClock implements TokenClock {
   }
 }
 
-function configuration(
-  keys: SigningKey[],
-  id: string,
-  { alg = 'RS256', clientAuthentication, opaque = false, publicUrl = 'http://localhost:3000', backchannelLogoutUri }: IssuerOptions,
-): Configuration {
+function configuration(keys: SigningKey[], id: string, options: IssuerOptions): Configuration {
+  const { alg = 'RS256', clientAuthentication, opaque = false, publicUrl = 'http://localhost:3000', backchannelLogoutUri } = options;
+  const { postLogoutRedirectUri = `${publicUrl}/`, scopes = [], claims = {} } = options;
   return {
     ...(clientAuthentication && { clientAuthMethods: [clientAuthentication] }),
     jwks: { keys: keys.map(({ jwk }) => jwk) },
@@ -333,7 +367,7 @@ function configuration(
         grant_types: ['authorization_code'],
         response_types: ['code'],
         redirect_uris: [`${publicUrl}/auth/oidc/${id}/callback`],
-        post_logout_redirect_uris: [`${publicUrl}/`],
+        post_logout_redirect_uris: [postLogoutRedirectUri],
         ...(clientAuthentication && { token_endpoint_auth_method: clientAuthentication }),
         id_token_signed_response_alg: alg as 'RS256',
         ...(backchannelLogoutUri && { backchannel_logout_uri: backchannelLogoutUri, backchannel_logout_session_required: true }),
@@ -348,8 +382,11 @@ function configuration(
       },
     ],
     clientBasedCORS: (_context, origin, { clientId }) => origin === publicUrl && clientId === docsClient.id,
-    findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
-    scopes: ['openid', 'entities:read', 'entities:write'],
+    findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub, ...Object.assign({}, ...Object.values(claims)) }) }),
+    scopes: [...new Set(['openid', 'entities:read', 'entities:write', ...scopes])],
+    claims: { openid: ['sub'], ...Object.fromEntries(Object.entries(claims).map(([scope, names]) => [scope, Object.keys(names)])) },
+    // Many providers send all claims in the ID token.
+    conformIdTokenClaims: Object.keys(claims).length === 0,
     pkce: { required: () => true },
     // The provider's own dispatcher refuses to connect to this machine, where the service under test runs.
     fetch: (url, { dispatcher: _dispatcher, ...init } = {}) => fetch(url, init),

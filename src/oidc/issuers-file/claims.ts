@@ -10,7 +10,13 @@ export interface ClaimNames {
   client_id: string;
   jti: string;
   scope: string;
+  /** The claim that identifies the user, in access tokens, ID tokens and logout tokens. */
+  sub: string;
 }
+
+/** Members of an introspection response that RFC 7662 makes optional, and that an entry may allow to be missing. */
+const optionalMembers = ['iss', 'token_type', 'exp'] as const;
+export type OptionalMember = (typeof optionalMembers)[number];
 
 export interface ClaimedProfiles {
   /** The name of the claim, preceded by the names of the members that contain it if it is nested. */
@@ -20,7 +26,9 @@ export interface ClaimedProfiles {
 }
 
 /** One scope of RFC 6749, section 3.3. */
-const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+export const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+/** Claims whose values users or administrators change, and that another person may have later (OpenID Connect Core, section 5.7). */
+const mutableClaims = ['email', 'preferred_username', 'username', 'unique_name', 'upn', 'name', 'nickname', 'phone_number'];
 const profileShape = { pattern: /^[A-Za-z0-9 _.-]{1,64}$/, must: 'be the name of a profile' };
 
 /** Undefined if scopes of the issuer do not restrict tokens. */
@@ -42,9 +50,25 @@ export function readClaimNames(members: SchemaReader): ClaimNames {
     client_id: names?.text('client_id') ?? 'client_id',
     jti: names?.text('jti') ?? 'jti',
     scope: names?.text('scope') ?? 'scope',
+    sub: names?.text('sub') ?? 'sub',
   };
+  if (mutableClaims.includes(claimNames.sub)) {
+    names?.report(`sub: "${claimNames.sub}" can become another person's, who would then sign in as this user`, 'sub');
+  }
   names?.finish();
   return claimNames;
+}
+
+/** The members that an introspection response may lack; empty: none. */
+export function readOptionalMembers(members: SchemaReader): ReadonlySet<OptionalMember> {
+  const introspection = members.mapping('introspection');
+  const names = introspection?.texts('mayLack', { required: true, minimum: 1 }) ?? [];
+  for (const [index, name] of names.entries()) {
+    if (optionalMembers.some((member) => member === name)) continue;
+    introspection?.report(`mayLack: "${name}" is not accepted, only ${optionalMembers.join(', ')}`, 'mayLack', index);
+  }
+  introspection?.finish();
+  return new Set(optionalMembers.filter((member) => names.includes(member)));
 }
 
 /** Undefined if the service creates no users from tokens of the issuer. */

@@ -2,31 +2,32 @@
 import { readFile } from 'node:fs/promises';
 import type { Current } from '../../config/secret-file.ts';
 import type { Secret } from '../../config/secrets.ts';
-import { isLoopback } from '../../config/near-hosts.ts';
 import { ConfigError } from '../../config/settings.ts';
 import type { Environment } from '../../config/reader.ts';
+import { readAddress, type IssuerAddress } from './address.ts';
 import {
   readClaimNames,
+  readOptionalMembers,
   readProfiles,
   readProvision,
   readScopes,
   type ClaimNames,
   type ClaimedProfiles,
+  type OptionalMember,
   type ScopeNames,
 } from './claims.ts';
 import { readClientSecret } from './client-secret.ts';
 import { LocatedFile } from './positions.ts';
 import { SchemaReader } from './schema-reader.ts';
+import { readLogoutPage, readPrompts, readSignInScopes, type IssuerLogoutPage, type Prompts } from './sign-in.ts';
 import { readSwaggerUi, type SwaggerUiClient } from './swagger-ui-client.ts';
 
 /** An issuer as configured. */
-export interface Issuer {
+export interface Issuer extends IssuerAddress {
   /** Short name, used in paths and in `oidcIssuer`. */
   id: string;
   /** A name for people. */
   label: string;
-  /** The exact string that tokens have as `iss`. With and without a final slash are two issuers. */
-  issuer: string;
   /** The value that `aud` must contain. */
   audience: string;
   /** Undefined for an issuer whose access tokens are accepted but at which users do not sign in. */
@@ -45,8 +46,14 @@ export interface Issuer {
   tokenType: 'at+jwt' | 'jwt' | 'opaque';
   /** The issuer's names of these claims. */
   claimNames: ClaimNames;
-  /** Whether an introspection response without `aud` is accepted. An `aud` that is present must always contain the audience. */
+  /** Whether a token without `aud` is accepted, of one of `clients` only. An `aud` that is present must always contain the audience. */
   allowMissingAudience: boolean;
+  /** The members that an introspection response may lack. */
+  optionalMembers: ReadonlySet<OptionalMember>;
+  /** The scopes that a sign-in with a browser requests; undefined: `openid`, with `profile` where users are provisioned. */
+  signInScopes: readonly string[] | undefined;
+  prompts: Prompts;
+  logoutPage: IssuerLogoutPage;
   /** The scopes that let a token read and write; undefined if scopes do not restrict tokens. */
   scopes: ScopeNames | undefined;
   /** Automatic user provisioning: a subject without a link gets a new user with this profile. Undefined: such a subject is refused. */
@@ -55,8 +62,6 @@ export interface Issuer {
   profiles: ClaimedProfiles | undefined;
   /** Undefined if Swagger UI is no client of the issuer. */
   swaggerUi: SwaggerUiClient | undefined;
-  /** Whether plain http is allowed, on the loopback address only. */
-  allowInsecureHttp: boolean;
 }
 
 const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
@@ -119,12 +124,7 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
   if (id !== undefined) members.rename(`issuer "${id}"`);
   const report = (problem: string, name: string, index?: number) => members.report(problem, name, index);
   const label = members.text('label', { pattern: /^\P{C}{1,100}$/u, must: 'be 1 to 100 characters' });
-  const allowInsecureHttp = members.flag('allowInsecureHttp');
-  if (allowInsecureHttp && environment['NODE_ENV'] === 'production') {
-    report('allowInsecureHttp is not for production (NODE_ENV=production): remove it', 'allowInsecureHttp');
-  }
-  const issuer = members.text('issuer', { required: true });
-  if (issuer !== undefined) checkAddress(issuer, allowInsecureHttp, report);
+  const address = readAddress(members, environment);
   const audience = members.text('audience', { required: true, pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
   const clientId = members.text('clientId', { pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
   const tokenType = members.text('tokenType', { pattern: /^(at\+jwt|jwt|opaque)$/, must: 'be at+jwt, jwt or opaque' }) ?? 'at+jwt';
@@ -147,24 +147,31 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
     report('clientId and a secret are required with tokenType: opaque, for the introspection of tokens at the issuer', 'tokenType');
   }
   const allowMissingAudience = members.flag('allowMissingAudience');
-  if (allowMissingAudience && !isOpaque) report('allowMissingAudience is for tokenType: opaque only: remove it', 'allowMissingAudience');
   if (allowMissingAudience && !clients) {
     report(
       'clients is required with allowMissingAudience, or tokens given to any client for any service would count',
       'allowMissingAudience',
     );
   }
+  const optionalMembers = readOptionalMembers(members);
+  if (optionalMembers.size > 0 && !isOpaque) report('introspection is for tokenType: opaque only: remove it', 'introspection');
+  if (optionalMembers.has('token_type') && allowMissingAudience) {
+    report('introspection: a token without both token_type and aud may be a refresh token: remove one of them', 'introspection');
+  }
   const claimNames = readClaimNames(members);
   const scopes = readScopes(members);
   const provision = readProvision(members);
   const profiles = readProfiles(members);
   const swaggerUi = readSwaggerUi(members);
+  const signInScopes = readSignInScopes(members);
+  const prompts = readPrompts(members);
+  const logoutPage = readLogoutPage(members);
   members.finish();
-  if (id === undefined || issuer === undefined) return undefined;
+  if (id === undefined || address === undefined) return undefined;
   return {
     id,
     label: label ?? id,
-    issuer,
+    ...address,
     audience: audience ?? '',
     clientId,
     clientSecret,
@@ -178,17 +185,9 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
     provision,
     profiles,
     swaggerUi,
-    allowInsecureHttp,
+    optionalMembers,
+    signInScopes,
+    prompts,
+    logoutPage,
   };
-}
-
-function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (problem: string, name: string) => void): void {
-  const url = URL.parse(issuer);
-  if (!url || !/^https?:\/\//.test(issuer) || url.search || url.hash || url.username || url.password || /[\s?#]/.test(issuer)) {
-    report(`issuer must be a URL without query, fragment and credentials, exactly as in the tokens, not "${issuer}"`, 'issuer');
-  } else if (allowInsecureHttp && !isLoopback(url)) {
-    report('allowInsecureHttp is for an issuer on localhost only: remove it', 'allowInsecureHttp');
-  } else if (url.protocol === 'http:' && !allowInsecureHttp) {
-    report('issuer must be https, or plain http on localhost with allowInsecureHttp: true', 'issuer');
-  }
 }

@@ -13,14 +13,15 @@ import { findClaimed, lockClaims, updateClaimsAt } from '../../accounts/identity
 import type { Claims } from '../tokens/claims.ts';
 import type { ClaimedProfiles } from '../issuers-file/claims.ts';
 import type { Issuer } from '../issuers-file/read.ts';
+import { recordUnknownClaim, unknownClaimReason, valueOfClaim } from './unknown-claims.ts';
 
-/** The names of the profiles that the claims grant, in the order of the map. Empty if the claim is missing or neither text nor a list. */
+/**
+ * The names of the profiles that the claims grant, in the order of the map. Empty if the claim is missing, or unknown as in
+ * {@link unknownClaimReason}.
+ */
 export function claimedProfiles(profiles: ClaimedProfiles | undefined, claims: Claims): string[] {
   if (!profiles) return [];
-  let value: unknown = claims;
-  for (const name of profiles.claim) {
-    value = typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
-  }
+  const value = valueOfClaim(profiles, claims);
   const values = new Set(Array.isArray(value) ? (value as unknown[]) : [value]);
   return [...new Set([...profiles.map].flatMap(([given, profile]) => (values.has(given) ? [profile] : [])))];
 }
@@ -36,17 +37,25 @@ export interface IssuedClaims {
 /**
  * Grants and revokes profiles as the claims say, unless newer claims have been applied. Returns whether rows of the user that were read
  * before may be out of date. Claims that change nothing are still stored as the newest, once for each token. Does nothing for a disabled
- * user.
+ * user, and nothing but a record for a claim that is unknown.
  */
-export async function followClaims(
-  { store }: Context,
-  caller: Caller,
-  { issuer: { issuer, profiles }, subject, claims, issuedAt }: IssuedClaims,
-): Promise<boolean> {
+export async function followClaims(context: Context, caller: Caller, issued: IssuedClaims): Promise<boolean> {
+  const { store } = context;
+  const {
+    issuer: { issuer, profiles },
+    subject,
+    claims,
+    issuedAt,
+  } = issued;
   if (!profiles) return false;
   const identity = { issuer, subject };
   const account = await findClaimed(store.db, identity);
   if (!account?.active) return false;
+  const unknown = unknownClaimReason(profiles, claims);
+  if (unknown) {
+    await recordUnknownClaim(context, caller, issued, account.name, unknown);
+    return false;
+  }
   const newest = account.claimsAt?.getTime() ?? -Infinity;
   if (issuedAt.getTime() < newest) return false;
   const managed = new Set(profiles.map.values());

@@ -15,6 +15,7 @@ import { findUnlinkedClaimsAt } from '../../accounts/identity-claims.ts';
 import { normaliseUserName } from '../../user-name.ts';
 import { insertUser } from '../../accounts/users.ts';
 import { claimedProfiles, followClaims, type IssuedClaims } from './claimed-profiles.ts';
+import { recordUnknownClaim, unknownClaimReason } from './unknown-claims.ts';
 import { isText } from '../tokens/claims.ts';
 import { TokenError } from '../tokens/token-errors.ts';
 
@@ -52,12 +53,13 @@ export async function findOrProvision<T>(
  * Creates a user with the profile and links the identity to it, unless another request has done so meanwhile. Claims that are older than
  * those of a removed link create nothing.
  */
-async function provision({ store }: Context, caller: Caller, presented: Presented, profile: string): Promise<void> {
+async function provision(context: Context, caller: Caller, presented: Presented, profile: string): Promise<void> {
+  const { store } = context;
   const { issuer, subject, claims, issuedAt } = presented;
   const identity = { issuer: issuer.issuer, subject };
-  await store.transaction(async (trx) => {
+  const created = await store.transaction(async (trx) => {
     await lockIdentity(trx, identity);
-    if (await findLinkedAccount(trx, identity)) return;
+    if (await findLinkedAccount(trx, identity)) return undefined;
     const unlinkedAt = await findUnlinkedClaimsAt(trx, identity);
     const claimed = unlinkedAt && issuedAt < unlinkedAt ? [] : claimedProfiles(issuer.profiles, claims);
     const names = [...new Set([...claimed, profile])];
@@ -76,7 +78,10 @@ async function provision({ store }: Context, caller: Caller, presented: Presente
       const detail = { by, ...identity, profile: name, default: assigned?.isDefault };
       await insertEvent(trx, origin, { ...noted, event: 'profile.assigned', detail });
     }
+    return user;
   });
+  const unknown = issuer.profiles && unknownClaimReason(issuer.profiles, claims);
+  if (created && unknown) await recordUnknownClaim(context, caller, presented, created.name, unknown);
 }
 
 async function insertUnderFreeName(trx: Transaction<Database>, presented: Presented): Promise<{ id: string; name: string }> {

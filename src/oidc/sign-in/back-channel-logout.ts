@@ -6,11 +6,24 @@ import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { Problem } from '../../errors.ts';
 import { revokeAtIssuer, type IssuerLogout } from '../../sessions/revoke.ts';
-import { isSubject, isText, isTime } from '../tokens/claims.ts';
+import { faultyClaim, futureClaim, isSubject, isText, isTime } from '../tokens/claims.ts';
 import { leewaySeconds } from '../tokens/discover.ts';
 import { issuerUnavailable } from '../tokens/cached-metadata.ts';
 import { verifySigned } from '../tokens/signature.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
+
+/** How long a logout token without `exp` is accepted after its `iat`, in seconds, where the issuer's entry allows such tokens. */
+const withoutExpirySeconds = 300;
+
+/** A claim of a logout token is missing or wrong. */
+class LogoutClaimError extends errors.JWTInvalid {
+  readonly claim: string;
+
+  constructor(claim: string) {
+    super(`its claim ${claim} is not that of a logout token`);
+    this.claim = claim;
+  }
+}
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 
@@ -38,17 +51,28 @@ async function readLogoutToken(context: Context, caller: Caller, provider: Provi
     return readClaims(provider, await verify(provider, token, now), now);
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error instanceof Problem ? error : issuerUnavailable(30, error);
-    const detail = { issuer: provider.issuer, reason: 'bad-logout-token', error: error.code };
+    const claim = claimOf(error);
+    const detail = { issuer: provider.issuer, reason: 'bad-logout-token', error: error.code, claim };
+    // A claim is named only where the issuer has signed it, so strangers cannot fill the log.
+    if (claim !== undefined)
+      caller.log.warn({ event: 'logout.refused', issuer: provider.id, claim }, 'a logout token of the issuer was refused');
     await recordWithinQuota(context, caller, { event: 'oidc.failed', outcome: 'refused', detail });
     throw new Problem('malformed-request', { faults: [{ pointer: '/logout_token', code: 'invalid-value' }], cause: error });
   }
+}
+
+/** The claim whose check failed; undefined for a fault of the token itself, such as its signature. */
+function claimOf(error: errors.JOSEError): string | undefined {
+  const { JWTClaimValidationFailed, JWTExpired } = errors;
+  const namesClaim = error instanceof LogoutClaimError || error instanceof JWTClaimValidationFailed || error instanceof JWTExpired;
+  return namesClaim ? error.claim : undefined;
 }
 
 /**
  * Steps 1 to 3 of OpenID Connect Back-Channel Logout 1.0, section 2.6. Also refuses a token with `crit`, and one whose `typ` names another
  * type. A token without `typ` is accepted.
  */
-async function verify({ algorithms, clientId, issuer, keys }: Provider, token: string, now: number): Promise<JWTPayload> {
+async function verify({ algorithms, clientId, issuer, keys, logoutPage }: Provider, token: string, now: number): Promise<JWTPayload> {
   const { typ, crit } = decodeHeader(token);
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
   if (crit !== undefined || !['logout+jwt', 'jwt', undefined].includes(type)) throw new errors.JWTInvalid('it has another type');
@@ -56,7 +80,7 @@ async function verify({ algorithms, clientId, issuer, keys }: Provider, token: s
     algorithms: [...algorithms],
     issuer,
     audience: clientId,
-    requiredClaims: ['iat', 'exp', 'jti', 'events'],
+    requiredClaims: ['iat', 'jti', 'events', ...(logoutPage.allowMissingExpiry ? [] : ['exp'])],
     clockTolerance: leewaySeconds,
     currentDate: new Date(now),
   });
@@ -70,15 +94,27 @@ function decodeHeader(token: string): ReturnType<typeof decodeProtectedHeader> {
   }
 }
 
-/** Steps 4 to 7 of OpenID Connect Back-Channel Logout 1.0, section 2.6. A token with `nonce` may be an ID token and is refused. */
-function readClaims({ issuer }: Provider, claims: JWTPayload, now: number): IssuerLogout {
-  const { sub, sid, iat, jti, events } = claims;
-  const named = (sub === undefined || isSubject(sub)) && (sid === undefined || isText(sid)) && (sub ?? sid) !== undefined;
+/**
+ * Steps 4 to 7 of OpenID Connect Back-Channel Logout 1.0, section 2.6. A token with `nonce` may be an ID token and is refused. Where another
+ * claim than `sub` names the user, `sid` alone counts in a token without that claim.
+ */
+function readClaims({ claimNames, issuer }: Provider, claims: JWTPayload, now: number): IssuerLogout {
+  const { sid, iat, exp, jti, events, [claimNames.sub]: sub } = claims;
   const event = typeof events === 'object' && events !== null ? (events as Record<string, unknown>)[logoutEvent] : undefined;
-  const isLogout = typeof event === 'object' && event !== null && !Array.isArray(event) && !('nonce' in claims);
-  if (!named || !isLogout || !isText(jti) || !isTime(iat) || iat > now / 1_000 + leewaySeconds) {
-    throw new errors.JWTInvalid('its claims are not those of a logout token');
+  const isSubjectValid = sub === undefined || isSubject(sub);
+  const isSessionIdValid = sid === undefined || isText(sid);
+  if (!isSubjectValid || !isSessionIdValid || (sub ?? sid) === undefined || !isTime(iat)) {
+    const checks = { [claimNames.sub]: isSubjectValid && (sub ?? sid) !== undefined, sid: isSessionIdValid, iat: isTime(iat) };
+    throw new LogoutClaimError(faultyClaim(checks) ?? claimNames.sub);
   }
+  const claim =
+    faultyClaim({
+      events: typeof event === 'object' && event !== null && !Array.isArray(event),
+      nonce: !('nonce' in claims),
+      jti: isText(jti),
+      exp: exp !== undefined || iat >= now / 1_000 - withoutExpirySeconds,
+    }) ?? futureClaim({ iat }, now / 1_000 + leewaySeconds);
+  if (claim !== undefined) throw new LogoutClaimError(claim);
   // A replay ends only sessions that were opened before the logout, so the service need not store any jti.
   return { issuer, subject: sub, issuerSessionId: sid, openedBefore: new Date((iat + leewaySeconds) * 1_000) };
 }

@@ -10,7 +10,7 @@ import {
 } from 'openid-client';
 import { recordWithinQuota } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
-import { publicAddress } from '../../config/public-url.ts';
+import { publicAddress, publicPath } from '../../config/public-url.ts';
 import type { Context } from '../../context.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { returnPath } from './return-path.ts';
@@ -23,6 +23,10 @@ export interface Beginning {
   returnTo: string | undefined;
   /** Whether the provider must ask its user to sign in again. */
   fresh: boolean;
+  /** Whether the provider must let its user choose the account. */
+  choose?: boolean;
+  /** What the initiator of the sign-in says about the user, for the provider (OpenID Connect Core, section 3.1.2.1). */
+  loginHint?: string | undefined;
   /** The session whose user links the identity; undefined to sign in. */
   sessionId?: string;
 }
@@ -35,6 +39,11 @@ export function redirectUri(publicUrl: URL, { id }: { id: string }): string {
 /** The URL at which a browser begins a sign-in at the provider. */
 export function startUrl(publicUrl: URL, { id }: { id: string }): string {
   return publicAddress(publicUrl, `/auth/oidc/${id}/start`);
+}
+
+/** The path at which a browser begins a sign-in at the provider and returns to `returnTo`. */
+export function startPath(publicUrl: URL, provider: { id: string }, returnTo: string): string {
+  return `${publicPath(publicUrl, `/auth/oidc/${provider.id}/start`)}?${new URLSearchParams({ return_to: returnTo }).toString()}`;
 }
 
 /**
@@ -78,23 +87,32 @@ async function authorizationUrl(
   { config }: Context,
   client: Configuration,
   provider: Provider,
-  { fresh }: Beginning,
+  beginning: Beginning,
   { state, nonce, codeVerifier }: Secrets,
 ): Promise<string> {
   const url = buildAuthorizationUrl(client, {
     redirect_uri: redirectUri(config.publicUrl, provider),
     response_type: 'code',
-    // A provisioned user gets the name that the provider has for it.
-    scope: provider.provision ? 'openid profile' : 'openid',
+    scope: scopesFor(provider).join(' '),
     state,
     nonce,
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     // A sign-in before that would open a session whose absolute lifetime is over.
     max_age: String(config.sessionAbsoluteSeconds),
-    ...(fresh && { prompt: 'login' }),
+    ...optionsOf(provider, beginning),
   });
   return url.href;
+}
+
+/** The scopes of the file. By default a provisioned user gets the name that the provider has for it. */
+function scopesFor({ provision, signInScopes }: Provider): readonly string[] {
+  return signInScopes ?? (provision ? ['openid', 'profile'] : ['openid']);
+}
+
+function optionsOf({ prompts }: Provider, { fresh, choose = false, loginHint }: Beginning): Record<string, string> {
+  const prompt = [...new Set([...(fresh ? prompts.fresh : prompts.signIn), ...(choose ? prompts.choose : [])])];
+  return { ...(prompt.length > 0 && { prompt: prompt.join(' ') }), ...(loginHint !== undefined && { login_hint: loginHint }) };
 }
 
 /** SHA-256 of a state or of a browser's cookie, both 256 random bits: the only form in which they are stored. */

@@ -4,11 +4,12 @@ import type { Account } from '../../accounts/users.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Principal } from '../../authn/principal.ts';
 import type { Context } from '../../context.ts';
+import { Problem, type ProblemLinks } from '../../errors.ts';
 import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 import { TokenError } from '../tokens/token-errors.ts';
-import { hashSecret } from './begin.ts';
+import { hashSecret, startPath } from './begin.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { exchangeCode, type CallbackQuery, type ExchangedCode } from './exchange-code.ts';
 import { linkOwn } from './link.ts';
@@ -35,13 +36,23 @@ export function completeSignIn(
 ): Promise<CompletedSignIn> {
   return auditSignInErrors(context, caller, provider, async () => {
     const begun = await consumeTransaction(context, caller, provider, query.state ?? '');
-    // Before any request to the provider: the session may be another user's, or may have ended.
-    const linking = begun.sessionId === null ? undefined : authenticate(begun.sessionId);
-    const verified = await exchangeCode(context, provider, begun, query);
-    if (linking) await linkOwn(context, caller, linking, provider, verified);
-    const opened = linking ? undefined : await signIn(context, caller, provider, verified);
-    return { returnPath: begun.returnPath, opened };
+    try {
+      // Before any request to the provider: the session may be another user's, or may have ended.
+      const linking = begun.sessionId === null ? undefined : authenticate(begun.sessionId);
+      const verified = await exchangeCode(context, provider, begun, query);
+      if (linking) await linkOwn(context, caller, linking, provider, verified);
+      const opened = linking ? undefined : await signIn(context, caller, provider, verified);
+      return { returnPath: begun.returnPath, opened };
+    } catch (error) {
+      if (error instanceof Problem) error.links = linksFrom(context, provider, begun);
+      throw error;
+    }
   });
+}
+
+/** Where a browser can go after a failure. A link of an identity is begun by the page, whose session it needs. */
+function linksFrom({ config }: Context, provider: Provider, { returnPath, sessionId }: SignInTransaction): ProblemLinks {
+  return { back: returnPath, ...(sessionId === null && { retry: startPath(config.publicUrl, provider, returnPath) }) };
 }
 
 /**

@@ -2,19 +2,18 @@
 import {
   AuthorizationResponseError,
   authorizationCodeGrant,
-  buildEndSessionUrl,
   ClientError,
   ResponseBodyError,
   WWWAuthenticateChallengeError,
-  type Configuration,
 } from 'openid-client';
-import { publicAddress } from '../../config/public-url.ts';
 import type { Context } from '../../context.ts';
 import { issuerUnavailable } from '../tokens/cached-metadata.ts';
+import type { Claims } from '../tokens/claims.ts';
 import { isUnanswered, outageErrors } from '../tokens/issuer-http.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 import { redirectUri } from './begin.ts';
-import { readIdToken, type SignedIn } from './id-token.ts';
+import { faultyIdTokenClaim, readIdToken, type SignedIn } from './id-token.ts';
+import { logoutUrl } from './logout-url.ts';
 import { SignInError } from './sign-in-errors.ts';
 import type { SignInTransaction } from './store.ts';
 
@@ -44,10 +43,10 @@ export async function exchangeCode(
   try {
     idToken = (await authorizationCodeGrant(client, answer, checks)).id_token ?? '';
   } catch (error) {
-    throw failureOf(error);
+    throw failureOf(provider, error);
   }
   const signedIn = await readIdToken(provider, idToken, issuers.clock.wall());
-  return { ...signedIn, endUrl: endUrlOf(client, provider, config.publicUrl) };
+  return { ...signedIn, endUrl: logoutUrl(client, provider, config.publicUrl, idToken) };
 }
 
 /**
@@ -62,7 +61,7 @@ const knownErrors = new Set(
 const noAnswers = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR']);
 
 /** Translates an error of the client library. Returns any other error as it is. */
-function failureOf(error: unknown): unknown {
+function failureOf(provider: Provider, error: unknown): unknown {
   if (isUnanswered(error) || error instanceof WWWAuthenticateChallengeError) return issuerUnavailable(30, error);
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     if (outageErrors.has(error.error)) return issuerUnavailable(30, error);
@@ -71,12 +70,19 @@ function failureOf(error: unknown): unknown {
   }
   if (!(error instanceof ClientError)) return error;
   if (noAnswers.has(error.code ?? '')) return issuerUnavailable(30, error);
-  return new SignInError('bad-answer', { about: { error: error.code }, cause: error });
+  const claim = claimOf(provider, error);
+  const reason = error.code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED' ? 'clock-skew' : 'bad-answer';
+  return new SignInError(reason, { about: { error: error.code, claim }, cause: error });
 }
 
-/** The provider's page for signing out, which redirects browsers to this service's root (OpenID RP-Initiated Logout 1.0). */
-function endUrlOf(client: Configuration, { allowInsecureHttp }: Provider, publicUrl: URL): string | undefined {
-  const endpoint = URL.parse(client.serverMetadata().end_session_endpoint ?? '');
-  if (!endpoint || !(endpoint.protocol === 'https:' || (allowInsecureHttp && endpoint.protocol === 'http:'))) return undefined;
-  return buildEndSessionUrl(client, { post_logout_redirect_uri: publicAddress(publicUrl, '/') }).href;
+/** The claim of the ID token that the library has refused; undefined for any other check. */
+function claimOf(provider: Provider, { cause }: ClientError): string | undefined {
+  const facts: unknown = cause instanceof Error ? cause.cause : undefined;
+  if (typeof facts !== 'object' || facts === null) return undefined;
+  if ('claim' in facts && typeof facts.claim === 'string') return facts.claim;
+  return 'claims' in facts && isClaims(facts.claims) ? faultyIdTokenClaim(provider, facts.claims) : undefined;
+}
+
+function isClaims(value: unknown): value is Claims {
+  return typeof value === 'object' && value !== null;
 }

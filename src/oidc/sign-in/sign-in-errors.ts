@@ -18,6 +18,7 @@ export const failureReasons = [
   'bad-answer',
   'code-refused',
   'bad-id-token',
+  'clock-skew',
   'not-linked',
   'no-profile',
   'user-disabled',
@@ -28,8 +29,8 @@ export const failureReasons = [
 export type FailureReason = (typeof failureReasons)[number];
 
 interface FailureFacts {
-  /** Only signed facts of the provider, and codes that the standards list. */
-  about?: { subject?: string; error?: string | undefined };
+  /** Only signed facts of the provider, codes that the standards list, and the name of the claim that is missing or wrong. */
+  about?: { subject?: string; error?: string | undefined; claim?: string | undefined };
   userName?: string | undefined;
   cause?: unknown;
 }

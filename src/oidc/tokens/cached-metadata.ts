@@ -24,6 +24,7 @@ export class CachedMetadata<T> {
   readonly #options: CachedMetadataOptions;
   #kept: { value: T; fetchedAt: number } | undefined;
   #attemptedAt = Number.NEGATIVE_INFINITY;
+  #attempts = 0;
   #failure: unknown;
   #running: Promise<void> | undefined;
 
@@ -56,6 +57,16 @@ export class CachedMetadata<T> {
     return this.#kept.value;
   }
 
+  /** How many fetches have begun. */
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  /** The 503 for a caller that needs a fetch which is not due yet. */
+  notDue(): Problem {
+    return this.#unavailable();
+  }
+
   /** Whether the last fetch failed. */
   get isFailing(): boolean {
     return this.#failure !== undefined;
@@ -76,6 +87,7 @@ export class CachedMetadata<T> {
     if (this.#running) return this.#running;
     if (this.#age(this.#attemptedAt) < betweenFetchesMs) return Promise.resolve();
     this.#attemptedAt = this.#options.now();
+    this.#attempts += 1;
     this.#running = this.#fetch().finally(() => {
       this.#running = undefined;
     });

@@ -22,10 +22,27 @@ function isKeycloakServiceAccount({ preferred_username: name, clientAddress }: C
   return name === `service-account-${clientId.toLowerCase()}` && isText(clientAddress);
 }
 
-/** Whether the claims look like those of an ID token. A token without a type may be one. */
-export function mayBeIdToken(claims: JWTPayload, aud: JWTPayload['aud'], clientId: string | undefined): boolean {
+/**
+ * Whether the claims look like those of an ID token. A token without a type may be one. A token without `aud` is none, as every ID token
+ * has it. Cognito says `token_use`.
+ */
+export function mayBeIdToken(claims: JWTPayload, clientId: string | undefined): boolean {
+  const { aud, token_use: use } = claims;
   const audiences = typeof aud === 'string' ? [aud] : (aud ?? []);
-  return ['nonce', 'at_hash', 'c_hash'].some((name) => name in claims) || audiences.every((audience) => audience === clientId);
+  const isForClient = aud !== undefined && audiences.every((audience) => audience === clientId);
+  return use === 'id' || isForClient || ['nonce', 'at_hash', 'c_hash'].some((name) => name in claims);
+}
+
+/**
+ * The name of the first claim that is missing or has a wrong type: those whose check is false, in their order. Undefined if there is none.
+ */
+export function faultyClaim(checks: Readonly<Record<string, boolean>>): string | undefined {
+  return Object.keys(checks).find((name) => !checks[name]);
+}
+
+/** The first of the times that is later than `latest`, in seconds since 1970; undefined if none is. */
+export function futureClaim(times: Readonly<Record<string, number | undefined>>, latest: number): string | undefined {
+  return Object.keys(times).find((name) => (times[name] ?? 0) > latest);
 }
 
 /** Whether the value is text that is not empty and has no control characters and no lone surrogates. */

@@ -7,44 +7,68 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   clockTolerance,
+  Configuration,
   customFetch,
-  discovery,
   None,
   type ClientAuth,
-  type Configuration,
+  type ServerMetadata,
 } from 'openid-client';
 import { fetchBounded, issuerTimeoutMs } from './issuer-http.ts';
-import { isLoopback } from '../../config/near-hosts.ts';
+import { isUsableEndpoint } from '../issuers-file/address.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
 /** The largest accepted difference between the issuer's clock and this server's clock, in seconds. */
 export const leewaySeconds = 60;
 
+/** What an issuer publishes about itself. */
+export interface DiscoveredIssuer {
+  client: Configuration;
+  jwksUri: URL;
+  /** How far the issuer's clock is ahead of this server's, in milliseconds, to about a second; undefined without a header `Date`. */
+  clockAheadMs: number | undefined;
+}
+
 /**
  * Fetches the issuer's metadata. Throws if the issuer does not answer or the metadata names another issuer than configured. Also throws if
- * `jwks_uri` is neither https nor, where that is allowed, on the loopback address.
+ * `jwks_uri` is neither https nor, where that is allowed, on a near host.
  */
-export async function discoverIssuer(issuer: Issuer, timeout = issuerTimeoutMs): Promise<{ client: Configuration; jwksUri: URL }> {
-  const metadataOfClient = { [clockTolerance]: leewaySeconds };
-  const client = await discovery(
-    new URL(issuer.issuer),
+export async function discoverIssuer(issuer: Issuer, timeout = issuerTimeoutMs): Promise<DiscoveredIssuer> {
+  const response = await fetchBounded(discoveryUrlOf(issuer), { headers: { accept: 'application/json' } }, timeout);
+  const metadata = await readMetadata(response, issuer);
+  const jwksUri = URL.parse(typeof metadata.jwks_uri === 'string' ? metadata.jwks_uri : '');
+  if (!jwksUri || !isUsableEndpoint(jwksUri, issuer)) throw new Error('it names no usable jwks_uri');
+  const client = new Configuration(
+    metadata,
     issuer.clientId ?? issuer.id,
-    metadataOfClient,
+    { [clockTolerance]: leewaySeconds },
     authenticateClient(issuer.clientSecret),
-    {
-      timeout: timeout / 1_000,
-      execute: issuer.allowInsecureHttp ? [allowInsecureRequests] : [],
-      [customFetch]: (url, { headers, method, body }) => fetchBounded(url, { headers, method, ...(body != null && { body }) }, timeout),
-    },
   );
-  const metadata = client.serverMetadata();
-  // The library treats an issuer with and without a final slash as the same, and also different tenants of some providers.
-  if (metadata.issuer !== issuer.issuer) throw new Error(`it calls itself ${metadata.issuer}`);
-  const jwksUri = URL.parse(metadata.jwks_uri ?? '');
-  if (!jwksUri || !(jwksUri.protocol === 'https:' || (issuer.allowInsecureHttp && isLoopback(jwksUri)))) {
-    throw new Error('it names no usable jwks_uri');
+  client.timeout = timeout / 1_000;
+  client[customFetch] = (url, { headers, method, body }) => fetchBounded(url, { headers, method, ...(body != null && { body }) }, timeout);
+  if (issuer.allowInsecureHttp) allowInsecureRequests(client);
+  return { client, jwksUri, clockAheadMs: clockAheadOf(response) };
+}
+
+/** The address of the discovery document: that of the file, or the one of OpenID Connect Discovery 1.0, section 4. */
+function discoveryUrlOf({ issuer, discoveryUrl }: Issuer): string {
+  return discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}
+
+/** Throws for an answer that is no object or that names another issuer, which the message then names. */
+async function readMetadata(response: Response, { issuer }: Issuer): Promise<ServerMetadata> {
+  const metadata = (await response.json()) as Partial<ServerMetadata> | null;
+  if (typeof metadata !== 'object' || metadata === null || typeof metadata.issuer !== 'string') {
+    throw new Error('its discovery document names no issuer');
   }
-  return { client, jwksUri };
+  if (metadata.issuer !== issuer) throw new Error(`it calls itself ${metadata.issuer.slice(0, 256)}`);
+  return { ...metadata, issuer };
+}
+
+/** A cache in between may answer with an old `Date`; its header `Age` has the seconds since then (RFC 9111, section 5.1). */
+function clockAheadOf({ headers }: Response): number | undefined {
+  const date = Date.parse(headers.get('date') ?? '');
+  const age = Number(headers.get('age') ?? 0);
+  return Number.isNaN(date) || Number.isNaN(age) ? undefined : date + age * 1_000 - Date.now();
 }
 
 /**
@@ -54,7 +78,8 @@ export async function discoverIssuer(issuer: Issuer, timeout = issuerTimeoutMs):
 function authenticateClient(secret: Current<Secret> | undefined): ClientAuth {
   if (secret === undefined) return None();
   return (metadata, ...rest) => {
-    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const published: unknown = metadata.token_endpoint_auth_methods_supported;
+    const methods = Array.isArray(published) ? (published as unknown[]) : ['client_secret_basic'];
     const authenticate = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost;
     authenticate(secret.current.reveal())(metadata, ...rest);
   };

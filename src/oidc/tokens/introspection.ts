@@ -8,7 +8,7 @@ import { ClientError, ResponseBodyError, tokenIntrospection, WWWAuthenticateChal
 import { discoverIssuer, innermostMessage } from './discover.ts';
 import { outageErrors } from './issuer-http.ts';
 import { CachedMetadata, issuerUnavailable, type CachedMetadataOptions } from './cached-metadata.ts';
-import { isLoopback } from '../../config/near-hosts.ts';
+import { isUsableEndpoint } from '../issuers-file/address.ts';
 import { addressGroup } from '../../http/address.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 import type { Claims } from './claims.ts';
@@ -177,7 +177,7 @@ function statusOf(error: unknown): number | undefined {
 async function discoverIntrospection(issuer: Issuer): Promise<Configuration> {
   const { client } = await discoverIssuer(issuer);
   const endpoint = URL.parse(client.serverMetadata().introspection_endpoint ?? '');
-  if (!endpoint || !(endpoint.protocol === 'https:' || (issuer.allowInsecureHttp && isLoopback(endpoint)))) {
+  if (!endpoint || !isUsableEndpoint(endpoint, issuer)) {
     throw new Error('it names no usable introspection_endpoint');
   }
   return client;

@@ -40,8 +40,12 @@ export class IssuerKeys {
     return this.#keys.retryFailed();
   }
 
-  /** The key that a token's header names, as `jwtVerify` calls for it. Throws JWKSNoMatchingKey, or 503 `issuer-unavailable`. */
+  /**
+   * The key that a token's header names, as `jwtVerify` calls for it. Throws JWKSNoMatchingKey if a fetch that began after the call does not
+   * find the key. Throws 503 `issuer-unavailable` if the issuer does not answer. Also throws it if no fetch is due: the key may be new.
+   */
   readonly find: JWTVerifyGetKey = async (header, token) => {
+    const { attempts } = this.#keys;
     const find = await this.#keys.current();
     try {
       return await find(header, token);
@@ -50,6 +54,11 @@ export class IssuerKeys {
     }
     // The issuer may have published new keys since the last fetch.
     const renewed = await this.#keys.renewed();
-    return await renewed(header, token);
+    try {
+      return await renewed(header, token);
+    } catch (error) {
+      const isFresh = this.#keys.attempts > attempts;
+      throw error instanceof errors.JWKSNoMatchingKey && !isFresh ? this.#keys.notDue() : error;
+    }
   };
 }

@@ -4,6 +4,20 @@ import type { AccessToken } from './verify.ts';
 
 const actionsOf: Record<'read' | 'write', readonly Action[]> = { read: ['read'], write: ['create', 'update', 'delete'] };
 
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/**
+ * The scopes of a claim: a text with spaces between them (RFC 9068, section 2.2.3), or a list with one in each item, as Okta and Duende
+ * send. Empty without the claim. Undefined for any other value, also for a list whose items are no scopes.
+ */
+export function scopesOf(claim: unknown): readonly string[] | undefined {
+  if (claim === undefined) return [];
+  if (typeof claim === 'string') return claim.split(' ').filter(Boolean);
+  if (!Array.isArray(claim)) return undefined;
+  const scopes = claim.filter((item): item is string => typeof item === 'string' && scopeToken.test(item));
+  return scopes.length === claim.length ? scopes : undefined;
+}
+
 /** The ceiling on the grants; null if scopes of this issuer do not restrict tokens, empty if the token permits no action on entities. */
 export function ceilingOf({ issuer, scopes }: Pick<AccessToken, 'issuer' | 'scopes'>): Scope[] | null {
   if (!issuer.scopes) return null;

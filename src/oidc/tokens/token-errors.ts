@@ -28,9 +28,9 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** Further facts for the audit trail: only what the issuer has signed. */
+/** Further facts for the audit trail: only what the issuer has signed, and the name of the claim that is missing or wrong. */
 interface RefusalFacts {
-  about?: { issuer: string; subject?: string };
+  about?: { issuer: string; subject?: string; claim?: string };
   userName?: string;
   cause?: unknown;
 }

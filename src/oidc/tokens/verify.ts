@@ -4,18 +4,20 @@
  */
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import { Problem } from '../../errors.ts';
-import { isClientToken, isSubject, issuedAtOf, isText, isTime, mayBeIdToken, type Claims } from './claims.ts';
+import { faultyClaim, futureClaim, isClientToken, isSubject, issuedAtOf, isText, isTime, mayBeIdToken, type Claims } from './claims.ts';
 import { leewaySeconds } from './discover.ts';
 import { issuerUnavailable } from './cached-metadata.ts';
 import type { Introspection } from './introspection.ts';
+import { scopesOf } from './scopes.ts';
 import { TokenError, type RefusalReason } from './token-errors.ts';
 import { verifySigned } from './signature.ts';
 import type { TokenClock, TrustedIssuer, IssuerRegistry } from './issuer-registry.ts';
 
 const maximumBytes = 8_192;
 
-function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, cause?: unknown): TokenError {
-  return new TokenError(reason, { about: { issuer }, cause });
+/** `claim` is the name of the claim that is missing or wrong. */
+function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, { claim, cause }: { claim?: string; cause?: unknown } = {}): TokenError {
+  return new TokenError(reason, { about: { issuer, ...(claim !== undefined && { claim }) }, cause });
 }
 
 export interface AccessToken {
@@ -25,7 +27,7 @@ export interface AccessToken {
   claims: Claims;
   /** Whether a client got the token for itself, without a user. */
   isClient: boolean;
-  /** The values of the claim `scope`. */
+  /** The values of the issuer's claim with scopes. */
   scopes: readonly string[];
   /** The time of the sign-in at the issuer (`auth_time`), or else the time at which the token was issued; never in the future. */
   authenticatedAt: Date;
@@ -57,8 +59,9 @@ export async function verifyAccessToken(
   if (!signed) throw new TokenError('malformed');
   refuseHeader(issuer, signed.header);
   const claims = await verifySignature(issuer, token, now);
-  if (!isText(claims[issuer.claimNames.jti])) throw refusal(issuer, 'incomplete');
-  if (issuer.tokenType === 'jwt' && mayBeIdToken(claims, claims.aud, issuer.clientId)) throw refusal(issuer, 'id-token');
+  const { jti } = issuer.claimNames;
+  if (!isText(claims[jti])) throw refusal(issuer, 'incomplete', { claim: jti });
+  if (issuer.tokenType === 'jwt' && mayBeIdToken(claims, issuer.clientId)) throw refusal(issuer, 'id-token');
   return readClaims(issuer, claims, now);
 }
 
@@ -90,20 +93,45 @@ async function introspect(
   if (!/^[\w.~+/-]+=*$/.test(token) || token.startsWith('esk_')) throw refusal(issuer, 'malformed');
   const { claims, until } = await introspection.ask(token, address);
   const now = clock.wall();
-  const { active, token_type: type, iss, aud, exp, nbf, sub } = claims;
+  const { active, token_type: type, iss, exp, nbf } = claims;
+  const { claimNames, optionalMembers } = issuer;
   if (active !== true) throw refusal(issuer, 'inactive');
+  if (type === undefined && !optionalMembers.has('token_type')) throw refusal(issuer, 'incomplete', { claim: 'token_type' });
   // A refresh token can be active as well; it is not of this type.
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') throw refusal(issuer, 'wrong-type');
+  if ((type !== undefined && !isBearer(type)) || isRefreshToken(claims)) throw refusal(issuer, 'wrong-type', { claim: 'token_type' });
   if (iss !== undefined && iss !== issuer.issuer) throw refusal(issuer, 'wrong-issuer');
-  const isMeant = Array.isArray(aud) ? aud.includes(issuer.audience) : aud === issuer.audience;
-  if (!isMeant && aud !== undefined) throw refusal(issuer, 'wrong-audience');
-  const complete = iss !== undefined && isTime(exp) && (nbf === undefined || isTime(nbf)) && (isMeant || issuer.allowMissingAudience);
-  if (!complete) throw refusal(issuer, 'incomplete');
-  if (exp <= now / 1_000 - leewaySeconds) throw refusal(issuer, 'expired');
-  if (isTime(nbf) && nbf > now / 1_000 + leewaySeconds) throw refusal(issuer, 'not-yet-valid');
+  checkAudience(issuer, claims);
+  const claim = faultyClaim({
+    iss: iss !== undefined || optionalMembers.has('iss'),
+    exp: isTime(exp) || (exp === undefined && optionalMembers.has('exp')),
+    nbf: nbf === undefined || isTime(nbf),
+  });
+  if (claim !== undefined) throw refusal(issuer, 'incomplete', { claim });
+  if (isTime(exp) && exp <= now / 1_000 - leewaySeconds) throw refusal(issuer, 'expired', { claim: 'exp' });
+  if (isTime(nbf) && nbf > now / 1_000 + leewaySeconds) throw refusal(issuer, 'not-yet-valid', { claim: 'nbf' });
   // Without a user the client itself is the subject, as in RFC 9068, section 2.2.
-  const accessToken = readClaims(issuer, { ...claims, sub: sub ?? claims[issuer.claimNames.client_id] }, now);
+  const subject = claims[claimNames.sub] ?? (claims['sub'] === undefined ? claims[claimNames.client_id] : undefined);
+  // `active` says that the token has not ended (RFC 7662, section 2.2), and the cache limits how long that is believed.
+  const end = exp ?? Math.floor(now / 1_000);
+  const accessToken = readClaims(issuer, { ...claims, sub: claims['sub'] ?? subject, [claimNames.sub]: subject, exp: end }, now);
   return { ...accessToken, lifeMs: Math.min(accessToken.lifeMs, until - clock.steady()) };
+}
+
+function isBearer(type: unknown): boolean {
+  return typeof type === 'string' && type.toLowerCase() === 'bearer';
+}
+
+/** Whether the answer says so: Hydra by `token_use`, Keycloak by `typ`. */
+function isRefreshToken({ token_use: use, typ: type }: Claims): boolean {
+  return use === 'refresh_token' || type === 'Refresh' || type === 'Offline';
+}
+
+/** Throws if the token is not meant for this service. */
+function checkAudience(issuer: TrustedIssuer, { aud }: Claims): void {
+  if (aud === undefined && issuer.allowMissingAudience) return;
+  if (aud === undefined) throw refusal(issuer, 'incomplete', { claim: 'aud' });
+  const isMeant = Array.isArray(aud) ? aud.includes(issuer.audience) : aud === issuer.audience;
+  if (!isMeant) throw refusal(issuer, 'wrong-audience', { claim: 'aud' });
 }
 
 /** Checks the header before any key is fetched. The header's own key references (jku, x5u, jwk) are never read. */
@@ -116,18 +144,20 @@ function refuseHeader(issuer: TrustedIssuer, { typ, alg, crit }: ProtectedHeader
 }
 
 async function verifySignature(issuer: TrustedIssuer, token: string, now: number): Promise<JWTPayload> {
+  const { client_id: clientId, jti, sub } = issuer.claimNames;
   try {
-    return await verifySigned(token, issuer.keys.find, {
+    const claims = await verifySigned(token, issuer.keys.find, {
       algorithms: [...issuer.algorithms],
       issuer: issuer.issuer,
-      audience: issuer.audience,
-      requiredClaims: ['exp', 'iat', 'sub', issuer.claimNames.client_id, issuer.claimNames.jti],
+      requiredClaims: ['exp', 'iat', sub, clientId, jti],
       clockTolerance: leewaySeconds,
       currentDate: new Date(now),
     });
+    checkAudience(issuer, claims);
+    return claims;
   } catch (error) {
     if (error instanceof Problem) throw error;
-    if (error instanceof errors.JOSEError) throw refusal(issuer, reasonOf(error), error);
+    if (error instanceof errors.JOSEError) throw refusal(issuer, reasonOf(error), { ...claimOf(error), cause: error });
     // The issuer's key set contains the key that the token names, but the key is unusable.
     throw issuerUnavailable(30, error);
   }
@@ -138,18 +168,29 @@ function reasonOf(error: errors.JOSEError): RefusalReason {
   if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-key';
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'bad-signature';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'malformed';
-  if (error.claim === 'aud' && error.reason !== 'missing') return 'wrong-audience';
-  return error.claim === 'nbf' ? 'not-yet-valid' : 'incomplete';
+  return error.claim === 'nbf' && error.reason === 'check_failed' ? 'not-yet-valid' : 'incomplete';
+}
+
+/** The claim whose check failed, if it was one. */
+function claimOf(error: errors.JOSEError): { claim?: string } {
+  return error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed ? { claim: error.claim } : {};
 }
 
 /** The checks that all access tokens share: the types of claims, times in the future, bound keys, and the client of the token. */
 function readClaims(issuer: TrustedIssuer, claims: Claims, now: number): AccessToken {
   const { claimNames } = issuer;
-  const { sub, exp, iat, auth_time: authTime, [claimNames.client_id]: clientId, [claimNames.scope]: scope = '' } = claims;
-  const complete = isSubject(sub) && isText(clientId) && isTime(exp) && isTime(iat) && typeof scope === 'string';
-  if (!complete || (authTime !== undefined && !isTime(authTime))) throw refusal(issuer, 'incomplete');
-  const latest = now / 1_000 + leewaySeconds;
-  if (iat > latest || (authTime ?? iat) > latest) throw refusal(issuer, 'not-yet-valid');
+  const { exp, iat, auth_time: authTime, [claimNames.sub]: subject, [claimNames.client_id]: clientId } = claims;
+  const scopes = scopesOf(claims[claimNames.scope]);
+  const isSubjectValid = isSubject(subject);
+  const isClientValid = isText(clientId);
+  const isAuthTimeValid = authTime === undefined || isTime(authTime);
+  if (!isSubjectValid || !isClientValid || !isTime(exp) || !isTime(iat) || !scopes || !isAuthTimeValid) {
+    const checks = { [claimNames.sub]: isSubjectValid, [claimNames.client_id]: isClientValid, exp: isTime(exp), iat: isTime(iat) };
+    const claim = faultyClaim({ ...checks, [claimNames.scope]: scopes !== undefined, auth_time: isAuthTimeValid });
+    throw refusal(issuer, 'incomplete', claim === undefined ? {} : { claim });
+  }
+  const ahead = futureClaim({ iat, auth_time: authTime }, now / 1_000 + leewaySeconds);
+  if (ahead !== undefined) throw refusal(issuer, 'not-yet-valid', { claim: ahead });
   // The token is bound to a key whose possession the caller must prove (RFC 7800). This service does not verify that proof. Accepted as a
   // bearer token, it would be worth stealing.
   if (claims['cnf'] !== undefined) throw refusal(issuer, 'sender-constrained');
@@ -157,10 +198,10 @@ function readClaims(issuer: TrustedIssuer, claims: Claims, now: number): AccessT
   const authenticatedAt = new Date(Math.min((authTime ?? iat) * 1_000, now));
   return {
     issuer,
-    subject: sub,
+    subject,
     claims,
     isClient: isClientToken(claims, clientId),
-    scopes: scope.split(' ').filter(Boolean),
+    scopes,
     authenticatedAt,
     signedInAt: authTime === undefined ? undefined : authenticatedAt,
     issuedAt: issuedAtOf(iat),
