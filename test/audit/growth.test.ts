@@ -28,6 +28,7 @@ test('every event has one bound in docs/audit.md, and the events of the quota th
     'oidc/sign-in/sign-in-errors',
     'oidc/sign-in/back-channel-logout',
     'oidc/sign-in/begin',
+    'oidc/provisioning/unknown-claims',
     'api-keys/refused',
     'password/change',
     'sessions/login',

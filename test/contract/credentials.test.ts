@@ -52,7 +52,7 @@ const bearer: Way = {
     expired: () => mint({ claims: { iat: long, exp: long + 300 } }),
     'not valid yet': () => mint({ claims: { nbf: long + 14_400 } }),
     'for somebody else': () => mint({ claims: { aud: 'another-service' } }),
-    'signed by nobody known': async () => mint({ key: await newKey() }),
+    'signed by nobody known': async () => mint({ key: await newKey('RS256', corp.key.kid) }),
   },
 };
 const ways: Record<string, Way> = {

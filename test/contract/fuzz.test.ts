@@ -61,6 +61,9 @@ function faultOf({ statusCode, headers, body, raw }: LightMyRequestResponse): st
   if (headers['x-content-type-options'] !== 'nosniff' || headers['cache-control'] !== 'no-store') return 'security headers are missing';
   if (statusCode < 400) return undefined;
   if (raw.req.method === 'HEAD') return headers['problem-code'] === undefined ? 'a refusal of HEAD without Problem-Code' : undefined;
+  // Browsers get the refusals of these two as pages.
+  const isPage = /^\/auth\/oidc\/[^/]+\/(start|callback)\b/.test(raw.req.url ?? '');
+  if (isPage && headers['content-type'] === 'text/html; charset=utf-8') return undefined;
   if (headers['content-type'] !== 'application/problem+json; charset=utf-8') return `a refusal of type ${String(headers['content-type'])}`;
   return (JSON.parse(body) as { status: number }).status === statusCode ? undefined : 'a problem with another status than the answer';
 }

@@ -247,7 +247,7 @@ describe('the check of a file', () => {
       'a token without both token_type and aud may be a refresh token',
     ],
     ...['email', 'preferred_username', 'upn'].map((sub): [string, Record<string, unknown>, string] => [
-      `a subject that can become another person's (${sub}, rule 56)`,
+      `a subject that can become another person's: ${sub} (rule 56)`,
       { claimNames: { sub } },
       `claimNames: sub: "${sub}" can become another person's`,
     ]),

@@ -54,8 +54,10 @@ const special: Record<string, fc.Arbitrary<string>> = {
 };
 
 function parametersOf({ parameters }: Operation, place: ParameterObject['in']): fc.Arbitrary<Record<string, string>> {
-  // Only the service makes cursors, and a name without a declared type has no references and no texts to search.
-  const declared = parameters.filter((parameter) => parameter.in === place && !['cursor', 'include', 'search'].includes(parameter.name));
+  // Only the service makes cursors, a sign-in has one right issuer, and a name without a declared type has no references and no texts to search.
+  const declared = parameters.filter(
+    (parameter) => parameter.in === place && !['cursor', 'include', 'search', 'iss'].includes(parameter.name),
+  );
   const values = declared.map(({ name, schema }) => [name, special[name] ?? valuesOf(schema).map(String)] as const);
   const requiredKeys = declared.filter(({ required }) => required).map(({ name }) => name);
   return fc.record(Object.fromEntries(values), { requiredKeys, noNullPrototype: true });

@@ -6,7 +6,7 @@ import type { SchemaReader } from './schema-reader.ts';
 export interface IssuerAddress {
   /** The exact string that tokens have as `iss`. With and without a final slash are two issuers. */
   issuer: string;
-  /** Where the discovery document is fetched; undefined: at the place that OpenID Connect Discovery 1.0, section 4 derives from `issuer`. */
+  /** Where the discovery document is fetched; undefined: at the place that OpenID Connect Discovery, section 4 derives from `issuer`. */
   discoveryUrl: string | undefined;
   /** Whether plain http is allowed, for hosts that {@link isNear}. */
   allowInsecureHttp: boolean;

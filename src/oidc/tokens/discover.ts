@@ -49,7 +49,7 @@ export async function discoverIssuer(issuer: Issuer, timeout = issuerTimeoutMs):
   return { client, jwksUri, clockAheadMs: clockAheadOf(response) };
 }
 
-/** The address of the discovery document: that of the file, or the one of OpenID Connect Discovery 1.0, section 4. */
+/** The address of the discovery document: that of the file, or the one of OpenID Connect Discovery, section 4. */
 function discoveryUrlOf({ issuer, discoveryUrl }: Issuer): string {
   return discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }
