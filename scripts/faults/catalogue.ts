@@ -10,6 +10,7 @@ import { startManyWriters, typesDirectory } from '../../test/faults/many.ts';
 import { overloadService } from '../../test/faults/overload.ts';
 import { breakages, breakPostgres } from '../../test/faults/postgres.ts';
 import { restartService } from '../../test/faults/restart.ts';
+import { loseReplica, replicaFaults } from '../../test/faults/one-replica.ts';
 import { rollReplicas } from '../../test/faults/rolling.ts';
 import { serveBesideSlowClients } from '../../test/faults/slow-clients.ts';
 import { stopService } from '../../test/faults/stop.ts';
@@ -118,6 +119,14 @@ export const faults: Record<string, Fault> = {
     about: 'the same behind deploy/haproxy.cfg',
     run: (_options, progress) => onDatabase((url, settings) => rollBehind('haproxy', url, settings, progress)),
   },
+  'replica-nginx': {
+    about: 'two replicas behind deploy/nginx.conf: one is killed, one is frozen, or both are slow, while clients of the package create',
+    run: (options, progress) => loseBehind('nginx', options, progress),
+  },
+  'replica-haproxy': {
+    about: 'the same behind deploy/haproxy.cfg',
+    run: (options, progress) => loseBehind('haproxy', options, progress),
+  },
   failover: {
     about:
       'three PostgreSQL hosts under Patroni: hosts, servers, etcd and the network between them fail, each --rounds times; needs .ci/cluster',
@@ -191,6 +200,21 @@ async function rollBehind(
   const reason = proxy.whyNot();
   if (reason) return { violations: [`not tried, because ${reason}`], figures: {} };
   return await rollReplicas({ rounds: 5, clients: 16, creates: 1_000, workers: 2 }, proxy, databaseUrl, settings, progress);
+}
+
+async function loseBehind(name: keyof typeof deployedProxies, { clients, seconds }: Options, progress: Progress): Promise<Outcome> {
+  const proxy = deployedProxies[name];
+  const reason = proxy.whyNot();
+  if (reason) return { violations: [`not tried, because ${reason}`], figures: {} };
+  const violations: string[] = [];
+  const figures: Outcome['figures'] = {};
+  for (const fault of replicaFaults) {
+    const plan = { fault, clients, holdMilliseconds: Math.max(45, seconds) * 1_000 };
+    const outcome = await onDatabase((url, settings) => loseReplica(plan, proxy, url, settings, progress));
+    violations.push(...outcome.violations.map((violation) => `${fault}: ${violation}`));
+    for (const [what, figure] of Object.entries(outcome.figures)) figures[`${fault}, ${what}`] = figure;
+  }
+  return { violations, figures };
 }
 
 async function inCluster(run: () => Promise<Outcome>): Promise<Outcome> {

@@ -1,8 +1,9 @@
-/** `deploy/nginx.conf` and `deploy/haproxy.cfg` in front of two replicas. `npm run test:faults -- rolling` runs longer. */
+/** `deploy/nginx.conf` and `deploy/haproxy.cfg` in front of two replicas. `npm run test:faults -- rolling-nginx replica-nginx` and those of HAProxy run longer. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { loseReplica, replicaFaults } from '../faults/one-replica.ts';
 import { rollReplicas } from '../faults/rolling.ts';
 import { whyNoCertificate, writeCertificate } from '../support/certificate.ts';
 import { createDatabaseUntilDone } from '../support/database.ts';
@@ -22,6 +23,18 @@ for (const [name, proxy] of Object.entries(deployedProxies)) {
         const { violations, figures } = await rollReplicas(plan, proxy, url, { DATABASE_URL: url }, () => undefined);
         expect(violations).toEqual([]);
         expect(figures).toMatchObject({ restarts: 2, refused: 0, doubled: 0 });
+      },
+    );
+
+    test.for(replicaFaults)(
+      'with a replica that is %s, 12 clients create: others are served, each 503 has Retry-After, and no create makes two rows (rules 77 and 92)',
+      { timeout: 240_000 },
+      async (fault) => {
+        const url = await createDatabaseUntilDone();
+        const plan = { fault, clients: 12, holdMilliseconds: 10_000 };
+        const { violations, figures } = await loseReplica(plan, proxy, url, { DATABASE_URL: url }, () => undefined);
+        expect(violations).toEqual([]);
+        expect(figures).toMatchObject({ refused: 0, doubled: 0 });
       },
     );
   });

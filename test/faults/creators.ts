@@ -1,7 +1,7 @@
 /** Clients of the package that create without pause, each entity under an id of its own, and the comparison with the rows. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { EntityServiceClient, type RetryPolicy } from '../../src/client/index.ts';
+import { EntityServiceClient, type Fetch, type RetryPolicy } from '../../src/client/index.ts';
 import type { Outcome } from './outcome.ts';
 
 /** The name of all entities that they create. */
@@ -14,8 +14,8 @@ export class Creators {
   readonly #working: Promise<unknown>;
   #stopped = false;
 
-  constructor(url: string, apiKey: string, count: number, retry: Partial<RetryPolicy>) {
-    const client = new EntityServiceClient({ baseUrl: url, credential: { apiKey }, retry });
+  constructor(url: string, apiKey: string, count: number, retry: Partial<RetryPolicy>, fetch?: Fetch) {
+    const client = new EntityServiceClient({ baseUrl: url, credential: { apiKey }, retry, ...(fetch && { fetch }) });
     this.#working = Promise.all(Array.from({ length: count }, (_, index) => this.#work(client, index)));
   }
 
