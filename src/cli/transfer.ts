@@ -11,7 +11,7 @@ import {
   type From,
   type Watch,
 } from '../administration/transfer.ts';
-import { databaseName } from '../config/database-address.ts';
+import { databaseName, hasRawSeparator, separatorEscapes } from '../config/database-address.ts';
 import { Secret } from '../config/secrets.ts';
 import { verifyBackup, type Header } from '../database/transfer/backup-file.ts';
 import type { Contents } from '../database/transfer/contents.ts';
@@ -77,8 +77,9 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 function targetUrl(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
-    throw new InvalidArgumentError('Give a URL such as postgres://owner@host/database.');
+  // The message of an InvalidArgumentError would repeat the value, which may have a password.
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || hasRawSeparator(text))
+    throw new Refusal(`--to must be a URL such as postgres://owner@host/database, with %-escapes in its parts: ${separatorEscapes}`, 2);
   const { password, searchParams } = new URL(text);
   if (password === '' && !searchParams.has('password')) return text;
   throw new Refusal(

@@ -12,6 +12,9 @@ import { Client } from 'pg';
 const methods = ['scram-sha-256', 'md5', 'password', 'none'] as const;
 export type AuthMethod = (typeof methods)[number];
 
+/** How characters that separate the parts of an address are written within a part. */
+export const separatorEscapes = '%40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %';
+
 /** `verified`: TLS, and the server's certificate must be valid for the host. */
 export type Encryption = 'verified' | 'unverified' | 'none';
 
@@ -51,6 +54,21 @@ export function isLocal({ host }: Address): boolean {
 export function databaseName(url: string): string {
   const { host, port, database } = readDatabaseAddress(url);
   return `${isIPv6(host) ? `[${host}]` : host}:${port}/${database}`;
+}
+
+/** The values of these parameters may have an `@`, as files of systemd's credentials do. */
+const pathParameters = ['host', 'password_file', 'sslcert', 'sslkey', 'sslrootcert'];
+
+/**
+ * Whether a part of the address has a character that separates parts, so that a parser would take a piece of the password for the host, the port, the
+ * database or a parameter (RFC 3986 section 3.2.1).
+ */
+export function hasRawSeparator(text: string): boolean {
+  const { groups = {} } = /^\w+:\/\/(?<authority>[^/?#]*)(?<path>[^?#]*)(?:\?(?<query>[^#]*))?(?<fragment>#?)/.exec(text) ?? {};
+  const { authority = '', path = '', query = '', fragment } = groups;
+  const parameters = query.split('&').filter((parameter) => /[@/].*=|@/.test(parameter));
+  const isPath = (parameter: string) => pathParameters.some((name) => parameter.startsWith(`${name}=/`));
+  return authority.split('@').length > 2 || path.includes('@') || !parameters.every(isPath) || fragment !== '';
 }
 
 /** The methods that an address requires; undefined if it requires none. As in node-postgres, the last of several parameters counts. */

@@ -1,6 +1,14 @@
 /** The settings that name the database. */
 import { isAbsolute } from 'node:path';
-import { databaseName, isLocal, passwordFile, readDatabaseAddress, type Address } from './database-address.ts';
+import {
+  databaseName,
+  hasRawSeparator,
+  isLocal,
+  passwordFile,
+  readDatabaseAddress,
+  separatorEscapes,
+  type Address,
+} from './database-address.ts';
 import type { Reader } from './reader.ts';
 import type { Config } from './settings.ts';
 import { Secret } from './secrets.ts';
@@ -61,8 +69,8 @@ export function databaseUrls(config: Pick<Config, 'databaseUrl' | 'databaseDirec
 function readDatabaseUrl(read: Reader, name: AddressName, production: boolean): Secret | undefined {
   const text = read.text(name);
   if (!text) return undefined;
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text)) {
-    read.problems.push(`${name} must look like ${ownDatabase}, with %-escapes for special characters`);
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text) || hasRawSeparator(text)) {
+    read.problems.push(`${name} must look like ${ownDatabase}, with %-escapes for special characters in its parts: ${separatorEscapes}`);
     return undefined;
   }
   const problem = addressProblem(text, production);

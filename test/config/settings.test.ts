@@ -203,6 +203,35 @@ describe('invalid values are refused', () => {
   );
 
   test.each([
+    'Xk9@Secret-Pw/1',
+    '5432/Secret',
+    '5432?Secret',
+    '5432?Secret=x',
+    '5432#Secret',
+    'a@Secret',
+    'Secret/a',
+    'a@Secret,b',
+    'a@Secret?b',
+    'Secret%',
+  ])('DATABASE_URL whose password %s has a character that separates parts: no piece of it is printed', (password) => {
+    const escaped = encodeURIComponent(password);
+    for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL']) {
+      const local = { DATABASE_URL: 'postgres://localhost/entities' };
+      const problems = (text: string) => problemsOf({ ...local, [name]: `postgres://entities:${text}@db.example.test/entities` });
+      expect(problems(escaped)).toEqual([]);
+      const [problem = '', ...others] = problems(password);
+      expect(others).toEqual([]);
+      expect(problem).toMatch(new RegExp(`^${name} must look like .* with %-escapes .*%40 for @, %2F for /`));
+      expect(problem).not.toMatch(/Secret|Xk9|5432\?|5432#/);
+    }
+  });
+
+  test('but an @ in the path of a file is no separator, as systemd has it in the paths of credentials', () => {
+    const file = '/run/credentials/entity-service@one.service/password';
+    expect(problemsOf({ DATABASE_URL: `postgres://app@localhost/entities?password_file=${file}` })).toEqual([]);
+  });
+
+  test.each([
     ['postgres://app@db1,db2/entities', 'db1,db2'],
     ['postgres://app@localhost,db.example.com/entities', 'localhost,db.example.com'],
     ['postgres://app@db1/entities?host=db1,db2', 'db1,db2'],
