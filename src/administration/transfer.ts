@@ -7,6 +7,7 @@ import { assertEmpty, loadDatabase, TransferRefused, type LoadOptions } from '..
 import { withSnapshot } from '../database/transfer/snapshot.ts';
 import { migrateDatabase } from '../database/migrate.ts';
 import { knownMigrations } from '../database/migration-files.ts';
+import { listKeySequences } from '../database/key-sequences.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 import { recordChange, type Actor } from './actor.ts';
@@ -120,18 +121,22 @@ export interface FinishedRestore {
 
 /**
  * For a database that the tools of PostgreSQL have brought back to the state of `takenAt`, a time of RFC 3339. Ends all sessions and
- * sign-ins under way, and moves the keys of new entities on. A session that was ended after that time, and a key that was given after it,
- * are thus not used again.
+ * sign-ins under way, and moves the keys of new entities on, and other sequences behind the highest number of a row. A session that was ended after
+ * that time, and a key that was given after it, are thus not used again.
  */
 export async function finishRestore(store: Store, actor: Actor, takenAt: string): Promise<FinishedRestore> {
   return await store.transaction(async (trx) => {
     const { rows: sessions } = await sql<{ count: number }>`select count(*)::int as count from session`.execute(trx);
     for (const table of unsaved) await trx.deleteFrom(table).execute();
-    // Not undone with the transaction, which then leaves out keys for nothing.
-    const { rows: keys } = await sql<{ nextKey: string }>`
-      select setval(sequence, nextval(sequence) + ${skippedKeys}, false)::text as "nextKey"
-      from pg_get_serial_sequence('entity', 'key') as sequence`.execute(trx);
-    const finished = { sessions: sessions[0]?.count ?? 0, nextKey: keys[0]?.nextKey ?? '' };
+    await sql`set local statement_timeout = 0`.execute(trx);
+    const finished = { sessions: sessions[0]?.count ?? 0, nextKey: '' };
+    for (const { table, sequence, next, highest } of await listKeySequences(trx)) {
+      const least = next > highest ? next : highest + 1n;
+      const wanted = table === 'entity' ? least + BigInt(skippedKeys) : least;
+      // Not undone with the transaction, which then leaves out keys for nothing.
+      if (table === 'entity' || wanted > next) await sql`select setval(${sequence}, ${String(wanted)}, false)`.execute(trx);
+      if (table === 'entity') finished.nextKey = String(wanted);
+    }
     await recordChange(trx, actor, { event: 'database.restored', detail: { takenAt, ...finished } });
     return finished;
   });

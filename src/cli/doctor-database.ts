@@ -22,6 +22,8 @@ import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
 import { checkPartitions } from './doctor-partitions.ts';
 import { checkReadRights } from './doctor-rights.ts';
+import { checkPreparedStatements, checkSessionSettings } from './doctor-sessions.ts';
+import { checkIndexes, checkSequences, checkSlots, checkTriggers, checkVacuum } from './doctor-tables.ts';
 import { checkStandby } from './doctor-standby.ts';
 import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
 
@@ -41,12 +43,14 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
   });
   if (!opened) return;
   if (!config.databaseUrl) await runCheck('disk', () => checkDisk(config.dataDir));
-  const { directUrl } = opened;
-  const store = openStore(opened.url, 1, () => undefined, { directUrl, followsLog: true });
+  const { url, directUrl } = opened;
+  const store = openStore(url, 1, () => undefined, { directUrl, followsLog: true });
   const { db } = store;
   try {
     if (!(await runCheck('postgresql', () => checkServer(db)))) return;
     await runCheck('encoding', () => checkEncoding(db));
+    if (!(await runCheck('prepared statements', () => checkPreparedStatements(url)))) return;
+    await runCheck('session settings', () => checkSessionSettings(url, config));
     await runCheck('durability', () => checkDurability(db));
     await runCheck('role', () => checkRole(db, config.production));
     await runCheck('clock', () => checkClock(db));
@@ -61,7 +65,12 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('administrator', () => checkAdministrator(db));
     await runCheck('rights', () => checkReadRights(db));
     await runCheck('partitions', () => checkPartitions(db));
+    await runCheck('sequences', () => checkSequences(store));
+    await runCheck('triggers', () => checkTriggers(db));
+    await runCheck('vacuum', () => checkVacuum(db));
+    await runCheck('replication slots', () => checkSlots(db, config));
     await runCheck('builds', () => checkBuilds(store));
+    await runCheck('indexes', () => checkIndexes(store));
     await runCheck('companions', () => checkCompanions(store, all));
     await runCheck('trash', () => checkTrash(store));
     await runCheck('service keys', () => checkServiceSecrets(db));
@@ -83,13 +92,19 @@ async function checkDisk(directory: string): Promise<CheckFinding> {
 }
 
 async function checkServer(db: Kysely<Database>): Promise<CheckFinding> {
-  const { rows } = await sql<{ number: number; version: string; refusesWrites: boolean }>`
+  const { rows } = await sql<{ number: number; version: string; refusesWrites: boolean; isStandby: boolean; role: string }>`
     select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
-      current_setting('transaction_read_only')::bool as "refusesWrites"`.execute(db);
-  const { number = 0, version = 'unknown', refusesWrites = false } = rows[0] ?? {};
+      current_setting('transaction_read_only')::bool as "refusesWrites", pg_is_in_recovery() as "isStandby", quote_ident(current_user) as role`.execute(
+    db,
+  );
+  const { number = 0, version = 'unknown', refusesWrites = false, isStandby = false, role = '' } = rows[0] ?? {};
   if (number < 150_000) return fail(`version ${version} is too old: PostgreSQL 15 or later is needed`);
   const text = `version ${version}`;
-  return refusesWrites ? fail(`${text} refuses writes: DATABASE_URL must lead to the primary, not to a standby`) : ok(text);
+  if (isStandby) return fail(`${text} refuses writes: DATABASE_URL must lead to the primary, not to a standby`);
+  if (!refusesWrites) return ok(text);
+  return fail(
+    `${text} refuses writes, since default_transaction_read_only is on: when its operator allows writes again, alter role ${role} set default_transaction_read_only = off`,
+  );
 }
 
 async function checkEncoding(db: Kysely<Database>): Promise<CheckFinding> {

@@ -115,6 +115,20 @@ export async function ensureIndexes(
   onIndex(missing.length, missing.length);
 }
 
+/** The indexes that the table lacks, or that are invalid. */
+export async function missingIndexes(db: Kysely<Database>, companion: Companion): Promise<string[]> {
+  const present = await presentTable(db, companion.table);
+  return wantedIndexes(companion)
+    .map(({ name }) => name)
+    .filter((name) => present?.indexes.get(name) !== true);
+}
+
+/** The foreign keys that the table lacks. */
+export async function missingReferences(db: Kysely<Database>, { table, references }: Companion): Promise<string[]> {
+  const present = await presentTable(db, table);
+  return references.map(({ name }) => name).filter((name) => present?.references.has(name) !== true);
+}
+
 /** Adds the foreign keys that the table of `name` lacks. They hold for new rows. The referenced names must have companion tables. */
 export async function ensureReferences(trx: Kysely<Database>, name: string, { table, references }: Companion): Promise<void> {
   const present = await presentTable(trx, table);

@@ -11,8 +11,11 @@ import { PasswordFileError, UntrustedServerError } from './driver/verified-clien
 
 /** Connections, room, intervention by the operator, and whom the server lets in; 58 is its disks. */
 const outageClasses = new Set(['08', '28', '53', '57', '58']);
-/** A lock not had in time, a standby that was no longer the primary, a transaction left idle too long, a database that is gone. */
-const outageStates = new Set(['55P03', '25006', '25P03', '3D000']);
+/**
+ * A lock not had in time, a standby that was no longer the primary, a transaction that was idle or open too long, a database that is gone, and a prepared
+ * statement that a pooler has lost or given to another connection.
+ */
+const outageStates = new Set(['55P03', '25006', '25P03', '25P04', '3D000', '26000', '42P05']);
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -138,6 +141,19 @@ export async function withUnknownOutcome<T>(statement: Promise<T>): Promise<T> {
   } catch (error) {
     if (connectionWasLost(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
     throw error;
+  }
+}
+
+/**
+ * Runs `work`, a part of a change of which another part is committed already. Its 503 then becomes `outcome-unknown`, since all other 503s say that nothing was
+ * changed (rule 77).
+ */
+export async function afterCommittedPart<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isOutage(error) && !(error instanceof Problem && error.status === 503)) throw error;
+    throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
   }
 }
 

@@ -14,6 +14,7 @@ import { isOlder, readMigrations, type MigrationFile } from './migration-files.t
 import { pendingMigrations } from './migration-state.ts';
 import { aliveSeconds, listProcesses } from './processes.ts';
 import type { Database } from './tables.ts';
+import { firstStatement } from './driver/session-settings.ts';
 import { SettlingClient } from './driver/settling-client.ts';
 
 /** The lock of Kysely's migrator, which versions took that did not take it here. */
@@ -83,6 +84,9 @@ async function withConnection<T>(databaseUrl: string, work: (db: Kysely<Database
   pool.on('error', () => undefined);
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   try {
+    await sql.raw(firstStatement).execute(db);
+    // The role may have a limit for its sessions.
+    await sql`set statement_timeout = 0`.execute(db);
     return await work(db);
   } finally {
     await db.destroy();

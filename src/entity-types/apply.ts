@@ -1,6 +1,7 @@
 /** Puts types in force, changes and deletes them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Actor } from '../administration/actor.ts';
+import { afterCommittedPart } from '../database/failure.ts';
 import type { Store } from '../database/port.ts';
 import { countEntities } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
@@ -66,7 +67,8 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
     const outcome = await carryOut(store, start, options);
     if (typeof outcome === 'string') return outcome;
     const formerTargets = new Set(stored.companion?.references.map(({ to }) => to).filter((to) => to !== change.name));
-    for (const target of formerTargets) if (!targets.includes(target)) await settleType(store, actor, target, options);
+    for (const target of formerTargets)
+      if (!targets.includes(target)) await afterCommittedPart(() => settleType(store, actor, target, options));
     return { plan, type: outcome.document ? outcome : undefined, changed: true };
   });
 }

@@ -2,6 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database, TypeSource } from '../database/tables.ts';
 import type { Companion } from '../companion/layout.ts';
+import { ownCompanion } from '../companion/own-names.ts';
 import type { Schema } from './subschemas.ts';
 
 /** A type in force, without its document. */
@@ -76,7 +77,7 @@ export async function findStoredType(db: Kysely<Database>, name: string): Promis
     .executeTakeFirst();
   if (!row) return { revision: '0', id: undefined, type: undefined, companion: null, mayBeUnfit: false };
   const { id, isPlaceholder: isOpen, companion, mayBeUnfit, ...type } = row;
-  return { revision: row.revision, id, type: isOpen ? undefined : type, companion, mayBeUnfit };
+  return { revision: row.revision, id, type: isOpen ? undefined : type, companion: ownCompanion(companion, id), mayBeUnfit };
 }
 
 /** The names whose type is being built, or was when its process ended. */
@@ -90,13 +91,14 @@ export async function listBuilds(db: Kysely<Database>): Promise<string[]> {
 
 /** The companion tables of all names that have one, as their revisions describe them. */
 export async function listCompanions(db: Kysely<Database>): Promise<{ name: string; companion: Companion }[]> {
-  return await db
+  const rows = await db
     .selectFrom('entity_type')
     .innerJoin('entity_type_revision', 'entity_type_revision.revision', 'entity_type.revision')
     .where('companion', 'is not', null)
     .orderBy('entity_type.id')
-    .select(['entity_type.name', sql<Companion>`companion`.as('companion')])
+    .select(['entity_type.name', 'entity_type.id', sql<Companion>`companion`.as('companion')])
     .execute();
+  return rows.map(({ name, id, companion }) => ({ name, companion: ownCompanion(companion, id) }));
 }
 
 /** The revision of each declared name. */

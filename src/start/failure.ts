@@ -102,7 +102,7 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
     case '3D000':
       return `${server} has no database ${database}: create it first`;
     case '25006':
-      return `${server} accepts no writes now: if it recovers, wait until it has ended; if it is a standby, set ${setting} to the primary`;
+      return `${server} accepts no writes now: if it recovers, wait until it has ended; if it is a standby, set ${setting} to the primary; if default_transaction_read_only is on for the database or the role, writes are allowed again once it is off`;
     case '3F000':
     case '42501':
       return `${server}: the user ${user} lacks a right (${message}): first run "${adminCommand} migrate" as the owner of the tables, and give this user the rights of docs/application-role.sql`;

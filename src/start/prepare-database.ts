@@ -6,6 +6,7 @@ import { openStore } from '../database/port.ts';
 import { migrateDatabase } from '../database/migrate.ts';
 import { encodingAdvice } from '../database/encoding.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
+import { keepsPreparedStatements, preparedStatementsAdvice } from '../database/prepared-statements.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
 import { createHashingQueue } from '../http/concurrency-limit.ts';
@@ -85,6 +86,8 @@ export async function prepareDatabase(config: Config, options: OpenOptions = {})
   try {
     signal?.throwIfAborted();
     await assertServerSuits(opened);
+    if (!(await keepsPreparedStatements(opened.url)))
+      throw new ConfigError([`${opened.database} (DATABASE_URL) ${preparedStatementsAdvice}`]);
     await ensureSchema(opened, options);
     await assertCompanionOwner(opened);
     signal?.removeEventListener('abort', close);
@@ -123,9 +126,24 @@ async function assertServerSuits({ url, database }: { url: string; database: str
     if (version < oldestVersion) throw new ConfigError([`${database} has version ${version}, and ${oldestVersion} or later is needed`]);
     const advice = encodingAdvice(encoding);
     if (advice !== undefined) throw new ConfigError([`${database} ${advice}`]);
+    await assertTablesInPath(client, database);
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** With another search_path than that of the tables, migrations would make them again in another schema. */
+async function assertTablesInPath(client: VerifiedClient, database: string): Promise<void> {
+  const { rows } = await client.query<{ elsewhere: string | null; path: string }>(
+    `select min(quote_ident(nspname)) as elsewhere, current_setting('search_path') as path
+      from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where relname = 'kysely_migration' and to_regclass('kysely_migration') is null`,
+  );
+  const { elsewhere = null, path } = rows[0] ?? {};
+  if (elsewhere !== null)
+    throw new ConfigError([
+      `${database} has its tables in the schema ${elsewhere}, which search_path (${path}) leaves out: set it for the role`,
+    ]);
 }
 
 /** After a restore the tables of entity types may belong to the owner alone. Every write of these types would then fail. */

@@ -160,3 +160,19 @@ test("404 — `purge` of own entities covers no other user's: live, in the trash
   await call('DELETE', `note/${mine.key}`);
   expect((await purge(mine, { cookie: own })).status).toBe(204);
 });
+
+test('503 — outcome-unknown once the deletion is committed and the purge cannot go on; the same request again does the rest (rule 77)', async () => {
+  const memo = await made('note', { secret: 'Snicker-snack' });
+  await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`lock table entity_trash in exclusive mode`.execute(trx);
+      const answer = await purge(memo);
+      expect([answer.status, answer.body.code], answer.text).toEqual([503, 'outcome-unknown']);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    });
+  expect((await call('GET', `note/${memo.key}`)).status).toBe(404);
+  expect(await tablesWith('Snicker-snack')).toEqual([expect.stringContaining('change_')]);
+  expect((await purge(memo)).status).toBe(204);
+  expect(await tablesWith('Snicker-snack')).toEqual([]);
+});

@@ -88,7 +88,7 @@ describe('the reason why the service cannot start', () => {
     [
       'the server is in recovery',
       refusal('25006', 'cannot execute DELETE in a read-only transaction'),
-      `${server} accepts no writes now: if it recovers, wait until it has ended; if it is a standby, set DATABASE_URL to the primary`,
+      `${server} accepts no writes now: if it recovers, wait until it has ended; if it is a standby, set DATABASE_URL to the primary; if default_transaction_read_only is on for the database or the role, writes are allowed again once it is off`,
     ],
     [
       'a right is missing',

@@ -43,9 +43,14 @@ export interface PgBouncer {
 
 /**
  * Pools connections to the databases of the server of `databaseUrl`, all as its user, with at most `serverConnections` to each database, as
- * `deploy/pgbouncer.ini` says. It listens on the port `given`, or on any free one.
+ * `deploy/pgbouncer.ini` says. It listens on the port `given`, or on any free one. Without prepared statements it is as before its version 1.21.
  */
-export async function startPgBouncer(databaseUrl: string, serverConnections: number, given?: number): Promise<PgBouncer> {
+export async function startPgBouncer(
+  databaseUrl: string,
+  serverConnections: number,
+  given?: number,
+  { preparedStatements = true } = {},
+): Promise<PgBouncer> {
   await using opened = new AsyncDisposableStack();
   const { host, port: serverPort, user = '', password = '' } = new Client({ connectionString: await tcpUrlOf(databaseUrl, opened) });
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-pgbouncer-'));
@@ -59,6 +64,7 @@ export async function startPgBouncer(databaseUrl: string, serverConnections: num
       ['listen_port = 6432', `listen_port = ${port}`],
       ['auth_type = scram-sha-256\nauth_file = /etc/pgbouncer/userlist.txt', `auth_type = any\nadmin_users = ${user}`],
       ['default_pool_size = 20', `default_pool_size = ${serverConnections}`],
+      ['max_prepared_statements = 200', `max_prepared_statements = ${preparedStatements ? 200 : 0}`],
     ]),
   );
   // PgBouncer refuses to run as root.

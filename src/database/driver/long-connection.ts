@@ -1,7 +1,7 @@
 /** A connection for work that takes long, outside of the pool and without its limits of time. */
 import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import type { Database } from '../tables.ts';
-import { firstStatement } from './timeout-client.ts';
+import { firstStatement } from './session-settings.ts';
 import { SettlingClient } from './settling-client.ts';
 import type { VerifiedClient } from './verified-client.ts';
 

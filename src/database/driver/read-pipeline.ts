@@ -5,7 +5,8 @@
  * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
  */
 import { DatabaseError } from 'pg';
-import { firstStatement, TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
+import { firstStatement } from './session-settings.ts';
+import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import type { Executor } from './prepared.ts';
 

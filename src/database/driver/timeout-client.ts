@@ -15,12 +15,6 @@ export interface Statement {
   values: unknown[];
 }
 
-/**
- * The first statement of each connection. A server that accepts connections and closes them fails here, where no write can be in doubt. Guarded
- * statements rely on READ COMMITTED, whatever the default of the database is (rule 89).
- */
-export const firstStatement = `set default_transaction_isolation = 'read committed'`;
-
 /** The rows as node-postgres reads them. */
 export type Rows = Promise<{ rows: unknown[] }>;
 

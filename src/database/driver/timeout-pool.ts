@@ -5,7 +5,8 @@ import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import type { Executor } from './prepared.ts';
 import { nameOf } from './statement-names.ts';
 import { unnamedWork } from './statement-work.ts';
-import { firstStatement, TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
+import { firstStatement } from './session-settings.ts';
+import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 
 /**
  * A connection is closed after use when the statements prepared on it have more characters together. A character takes about 100 bytes of the server's memory, so

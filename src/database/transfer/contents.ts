@@ -88,7 +88,7 @@ export async function listTables(client: ClientBase, without: readonly string[] 
   return ordered.map(({ name, columns }) => ({ name, columns }));
 }
 
-/** Text of a row depends on settings of the session: see `sessionSettings` of snapshot.ts. */
+/** Text of a row depends on settings of the session: see `transferSettings` of snapshot.ts. */
 export async function countRows(client: ClientBase, table: string): Promise<Pick<TableContents, 'rows' | 'checksum'>> {
   const { rows } = await client.query<{ rows: string; checksum: string }>(
     `select count(*) as rows,
@@ -100,12 +100,17 @@ export async function countRows(client: ClientBase, table: string): Promise<Pick
 }
 
 async function listSequences(client: ClientBase): Promise<SequenceContents[]> {
-  const { rows } = await client.query<SequenceContents>(
-    `select relname::text as table, attname::text as column,
-      (coalesce(pg_sequence_last_value(pg_get_serial_sequence(quote_ident(relname), attname)::regclass), 0) + 1)::text as next
+  const { rows } = await client.query<Omit<SequenceContents, 'next'> & { sequence: string }>(
+    `select relname::text as table, attname::text as column, pg_get_serial_sequence(quote_ident(relname), attname) as sequence
     from pg_attribute join pg_class on pg_class.oid = attrelid
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and attidentity <> ''
     order by relname`,
   );
-  return rows;
+  const found: SequenceContents[] = [];
+  for (const { sequence, ...row } of rows) {
+    // pg_sequence_last_value is null for a sequence that was set, and not used since.
+    const { rows: numbers } = await client.query<{ next: string }>(`select (last_value + is_called::int)::text as next from ${sequence}`);
+    found.push({ ...row, next: numbers[0]?.next ?? '1' });
+  }
+  return found;
 }

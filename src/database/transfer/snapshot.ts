@@ -1,5 +1,6 @@
 /** A connection for a transaction that takes long, and the data of a database in one snapshot. */
 import { to as copyTo } from 'pg-copy-streams';
+import { firstStatement } from '../driver/session-settings.ts';
 import { VerifiedClient } from '../driver/verified-client.ts';
 import { readContents, type DataSource } from './contents.ts';
 
@@ -7,7 +8,7 @@ import { readContents, type DataSource } from './contents.ts';
 const transferLock = '1936941420, 2';
 
 /** Without limits of time, since a table may be large; and the form of values as text, which is compared. */
-const sessionSettings = `
+const transferSettings = `
   set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = 0;
   set local lock_timeout = '10s';
@@ -45,8 +46,9 @@ export async function inLongTransaction<T>(
   try {
     signal.throwIfAborted();
     await client.connect();
+    await client.query(firstStatement);
     await client.query(begin);
-    await client.query(sessionSettings);
+    await client.query(transferSettings);
     const result = await work(client);
     // A connection that ends now would leave open whether the transaction is committed.
     signal.removeEventListener('abort', cancel);

@@ -5,6 +5,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Caller } from '../../authn/caller.ts';
 import type { Database } from '../../database/tables.ts';
+import { afterCommittedPart } from '../../database/failure.ts';
 import { Problem } from '../../errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
@@ -33,7 +34,7 @@ type PurgeStep = 'restored' | 'nothing' | 'more' | 'done';
 /**
  * Purges the entity with this key. A live one is deleted first, for good, by the permit that `authorizeDelete` gives or refuses. Throws 403
  * or 404 if nothing is stored of an entity that the permit covers ({@link refusalOf}). Throws 412 if its version in the trash is none of
- * the accepted ones, and what {@link removeEntity} throws.
+ * the accepted ones, and what {@link removeEntity} throws. Once a part is committed, each 503 is `outcome-unknown`: a repeat goes on with the rest.
  */
 export async function purgeEntity(
   writes: Writes,
@@ -43,12 +44,17 @@ export async function purgeEntity(
   removal: RemovalRequest,
 ): Promise<void> {
   const { store, queues, types } = writes;
+  /** Whether a part of it is committed: the deletion, or the purge of some versions. */
+  let isPartlyDone = false;
   let isBegun = false;
+  const part = <T>(work: () => Promise<T>): Promise<T> => (isPartlyDone ? afterCommittedPart(work) : work());
   for (let round = 0; round < rounds;) {
-    if (!isBegun && (await stateOf(store, permit, removal.key)))
-      await removeEntity(writes, authorizeDelete(), caller, { ...removal, isFinal: true });
-    const step = await queues.runHeavy(permit, caller, () =>
-      store.transaction((trx) => new Purge(trx, permit, caller, removal).run(isBegun)),
+    if (!isBegun && (await part(() => stateOf(store, permit, removal.key)))) {
+      await part(() => removeEntity(writes, authorizeDelete(), caller, { ...removal, isFinal: true }));
+      isPartlyDone = true;
+    }
+    const step = await part(() =>
+      queues.runHeavy(permit, caller, () => store.transaction((trx) => new Purge(trx, permit, caller, removal).run(isBegun))),
     );
     if (step === 'done' || (step === 'nothing' && isBegun)) return;
     if (step === 'nothing') {
@@ -56,10 +62,11 @@ export async function purgeEntity(
       await types.find(permit.entity);
       throw await refusalOf(store, permit, removal.key);
     }
-    if (step === 'more') isBegun = true;
+    if (step === 'more') isPartlyDone = isBegun = true;
     else round++;
   }
-  throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+  const soon = { headers: { 'Retry-After': '1' }, values: { seconds: 1 } };
+  throw isPartlyDone ? new Problem('outcome-unknown', soon) : new Problem('busy', soon);
 }
 
 class Purge {
