@@ -148,3 +148,13 @@ describe('repeating', () => {
     expect(work.runs).toBe(1);
   });
 });
+
+test.each(['57P01', '57P02', '08006'])('SQL state %s does not repeat the work, which may be committed (rule 76)', async (code) => {
+  let runs = 0;
+  const work = async () => {
+    runs++;
+    throw state(code);
+  };
+  await expect(retryOnConflict(work)).rejects.toMatchObject({ code });
+  expect(runs).toBe(1);
+});

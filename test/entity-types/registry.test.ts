@@ -46,3 +46,19 @@ test('a name whose first type is being built has no type yet, so it does not exi
   expect((await find('open'))?.isPlaceholder).toBe(true);
   await expect(find('declared')).rejects.toMatchObject({ code: 'not-found' });
 });
+
+test('a load of all revisions that failed is tried again by the next request, although notifications arrive', async () => {
+  await declareType(service(), 'retried', { required: ['a'] });
+  let failures = 1;
+  const failing = service().db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (failures-- > 0) throw new Error('the database is away');
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const registry = new TypeRegistry(failing, { entityTypes: 'open' });
+  registry.enable(true);
+  await expect(registry.find('retried')).rejects.toThrow('the database is away');
+  expect((await registry.find('retried'))?.document).toEqual({ required: ['a'] });
+});

@@ -1,9 +1,10 @@
 import { sql, type Kysely } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import type { FastifyBaseLogger } from 'fastify';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../src/database/tables.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
 import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
-import { deleteEndedSessions, deleteInBatches } from '../../src/maintenance/cleanup.ts';
+import { deleteEndedSessions, deleteInBatches, scheduleCleanup } from '../../src/maintenance/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
 import { deleteReplacedTokens } from '../../src/sessions/store.ts';
 import { cookieOf, useService } from '../support/service.ts';
@@ -49,7 +50,7 @@ test('removes tokens that a profile switch has replaced, and not those that dete
   expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
 });
 
-test.each([
+const expired = [
   {
     table: 'session',
     limit: 1_000,
@@ -88,7 +89,36 @@ test.each([
       select sha256(n::text::bytea), sha256('a'), 'a', 'a', 'a', '/', now() - interval '1 second' from generate_series(1, 5) as n`,
     remove: (db: Kysely<Database>) => deleteExpiredTransactions(db, 3),
   },
-])(
+];
+
+test('each run of the housekeeping deletes what has expired in every table, and nothing else', async () => {
+  const { db } = service();
+  const fresh = sql`insert into openid_transaction (state_hash, browser_hash, issuer, nonce, code_verifier, return_path, expires_at)
+    select sha256('fresh'), sha256('a'), 'a', 'a', 'a', '/', now() + interval '1 minute'`;
+  await fresh.execute(db);
+  const counts = async () => {
+    const found: Record<string, number> = {};
+    for (const { table } of expired) {
+      const { rows } = await sql<{ count: number }>`select count(*)::int as count from ${sql.table(table)}`.execute(db);
+      found[table] = rows[0]?.count ?? 0;
+    }
+    return found;
+  };
+  const before = await counts();
+  expect(before).toMatchObject({ openid_transaction: 1 });
+  for (const { insert } of expired) await insert.execute(db);
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { promise, resolve } = Promise.withResolvers<object>();
+  const log = { info: resolve, warn: resolve } as unknown as FastifyBaseLogger;
+  const stop = scheduleCleanup(service().context, log);
+  onTestFinished(stop);
+  vi.advanceTimersByTime(600_000);
+  expect(await promise).toMatchObject({ event: 'housekeeping', outcome: 'ok', transactions: 5 });
+  expect(await counts()).toEqual(before);
+});
+
+test.each(expired)(
   'removes $limit rows of $table at once, and does not wait for rows that another replica has locked',
   async ({ table, limit, insert, remove }) => {
     const { db } = service();

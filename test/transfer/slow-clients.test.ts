@@ -1,4 +1,5 @@
 /** Clients that stop, or that send or read a little at a time. */
+import { getEventListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -100,4 +101,20 @@ test('an answer ends when the client does not read for a minute (rule 80)', asyn
   await vi.advanceTimersByTimeAsync(61_000);
   expect(onStall).toHaveBeenCalledOnce();
   stream.destroy();
+});
+
+test('an upload leaves no listener on the signal of a stop, however many chunks it has', async () => {
+  const body = new PassThrough();
+  const { signal } = new AbortController();
+  const chunks = readUpload(body as unknown as IncomingMessage, 2 ** 26, signal, () => false);
+  for (let n = 0; n < 20; n++) {
+    body.write(Buffer.alloc(10));
+    expect((await chunks.next()).value).toHaveLength(10);
+  }
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+  const waiting = chunks.next();
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  body.end();
+  expect((await waiting).done).toBe(true);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
