@@ -210,14 +210,11 @@ export async function openService(config: Config, databaseUrl: string, clock = s
 
 /** Loads what traces need only where they are on. */
 async function openTraces(
-  { otlpEndpoint, traceSampler, traceShare, trustProxy }: Config,
+  { tracesUrl, traceSampler, traceShare, trustProxy }: Config,
   version: string,
   onError: (error: unknown) => void,
 ): Promise<Traces | undefined> {
-  if (otlpEndpoint === undefined) return undefined;
+  if (tracesUrl === undefined) return undefined;
   const { openTraces } = await import('./telemetry/traces.ts');
-  return openTraces(
-    { endpoint: otlpEndpoint, sampler: traceSampler, share: traceShare, isTrusted: addressIn(trustProxy), version },
-    onError,
-  );
+  return openTraces({ url: tracesUrl, sampler: traceSampler, share: traceShare, isTrusted: addressIn(trustProxy), version }, onError);
 }

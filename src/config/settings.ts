@@ -8,6 +8,7 @@ import { nearName } from './near-name.ts';
 import { usesSecureCookie } from './public-url.ts';
 import { Reader, type Environment } from './reader.ts';
 import { readConnectionsPerAddress, readHost, readDocumentationUrl, readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
+import { readTracesUrl } from './trace-settings.ts';
 import type { Secret } from './secrets.ts';
 import { normaliseUserName } from '../user-name.ts';
 
@@ -69,7 +70,7 @@ export interface Config {
   /** The file with such tokens, instead of `metricsToken`. */
   metricsTokenFile: string | undefined;
   /** Where traces are sent to; undefined: there are none. */
-  otlpEndpoint: string | undefined;
+  tracesUrl: string | undefined;
   /** Which of them are, as OpenTelemetry's specification calls the ways to choose. */
   traceSampler: (typeof traceSamplers)[number];
   /** The share that is sent, from 0 to 1, where the sampler goes by one. */
@@ -163,7 +164,7 @@ function readSettings(read: Reader): Config {
     connectionsPerAddress: readConnectionsPerAddress(read),
     logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
     ...readMetricsSettings(read),
-    otlpEndpoint: readOtlpEndpoint(read),
+    tracesUrl: readTracesUrl(read),
     traceSampler: read.choice('OTEL_TRACES_SAMPLER', 'parentbased_always_on', traceSamplers),
     traceShare: read.share('OTEL_TRACES_SAMPLER_ARG', 1),
     workers: read.integer('WORKERS', 1, 1, 256),
@@ -195,13 +196,4 @@ function readAdminUser(read: Reader): string {
   const name = normaliseUserName(text);
   if (name === undefined) read.problems.push('ADMIN_USER must be 1 to 128 characters without control characters');
   return name ?? text;
-}
-
-function readOtlpEndpoint(read: Reader): string | undefined {
-  const text = read.text('OTEL_EXPORTER_OTLP_ENDPOINT');
-  if (text === undefined) return undefined;
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash) return text;
-  read.problems.push('OTEL_EXPORTER_OTLP_ENDPOINT must be a URL such as http://collector:4318; secrets go into OTEL_EXPORTER_OTLP_HEADERS');
-  return undefined;
 }

@@ -39,7 +39,7 @@ export interface Traces {
 }
 
 export interface TraceOptions {
-  endpoint: string;
+  url: string;
   sampler: Config['traceSampler'];
   share: number;
   /** Whether the traces of a socket's remote address are continued, with their sampling decision. */
@@ -48,12 +48,11 @@ export interface TraceOptions {
 }
 
 /** Starts tracing, with the service name and attributes of the environment. `onError` gets the errors of spans that could not be sent. */
-export function openTraces({ endpoint, sampler, share, isTrusted, version }: TraceOptions, onError: (error: unknown) => void): Traces {
+export function openTraces({ url, sampler, share, isTrusted, version }: TraceOptions, onError: (error: unknown) => void): Traces {
   setGlobalErrorHandler(onError);
   // The exporter reports dropped spans, for which its queue had no room, as a warning.
   const told = (message: string) => onError(new Error(message));
   diag.setLogger({ ...silent, warn: told }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'entity-service', 'service.version': version }).merge(
       detectResources({ detectors: [envDetector] }),

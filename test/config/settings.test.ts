@@ -450,3 +450,23 @@ describe('in production', () => {
     expect(trusting('http://app.example.com', {})).toEqual([]);
   });
 });
+
+test('the variables of OpenTelemetry are honoured, or refused', () => {
+  const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
+  const urlOf = (environment: Record<string, string>) => readConfig(environment).tracesUrl;
+  expect(urlOf(base)).toBe('http://collector:4318/v1/traces');
+  expect(urlOf({ ...base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://traces:4318/own' })).toBe('http://traces:4318/own');
+  expect(urlOf({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://traces:4318/own' })).toBe('http://traces:4318/own');
+  for (const off of [{ OTEL_SDK_DISABLED: 'true' }, { OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }])
+    expect(urlOf({ ...base, ...off })).toBeUndefined();
+  expect(urlOf({ ...base, OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' })).toBe('http://collector:4318/v1/traces');
+  for (const [name, value] of [
+    ['OTEL_TRACES_EXPORTER', 'zipkin'],
+    ['OTEL_METRICS_EXPORTER', 'otlp'],
+    ['OTEL_LOGS_EXPORTER', 'otlp'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'http/protobuf'],
+    ['OTEL_PROPAGATORS', 'b3'],
+  ] as const)
+    expect(problemsOf({ ...base, [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name} must be `))]);
+});
