@@ -36,6 +36,11 @@ test.each([
   ['an address without https', { publicUrl: 'http://api.example.com' }],
   ['a secret as a text', { secrets: { databaseUrl: 'postgres://…' } }],
   ['a secret among the settings', { settings: { METRICS_TOKEN: 'a-token-of-at-least-32-characters' } }],
+  ['a secret of traces among the settings', { settings: { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer secret' } }],
+  ['a password of libpq among the settings', { settings: { PGPASSWORD: 'secret' } }],
+  ['a directory that no volume has', { settings: { BACKUP_DIR: '/backups' } }],
+  ['an archive of the embedded database', { settings: { ARCHIVE_DIR: '/archive' } }],
+  ['a misspelt setting', { settings: { LOG_LEVLE: 'debug' } }],
   ['a migration without its address', { migration: { enabled: true } }],
   ['a digest that is none', { image: { repository: 'a', digest: 'latest' } }],
 ])('%s is refused', (_, wrong) => {
@@ -52,6 +57,14 @@ test('the settings that the chart makes are settings of the service, and no valu
     expect(settings).toContain(name);
     expect(schema.properties.settings.propertyNames.not.enum).toContain(name);
   }
+});
+
+test('each setting is accepted as a text of `settings`, except for secrets and those that the chart makes itself', () => {
+  const settings = tableRows(readDocument('docs/settings.md')).map(([name]) => codeOf(name));
+  const { enum: refused } = schema.properties.settings.propertyNames.not;
+  for (const name of settings) expect(isAccepted({ ...needed, settings: { [name]: 'x' } }), name).toBe(!refused.includes(name));
+  for (const name of ['OTEL_SERVICE_NAME', 'OTEL_BSP_MAX_QUEUE_SIZE', 'TZ'])
+    expect(isAccepted({ ...needed, settings: { [name]: 'x' } }), name).toBe(true);
 });
 
 test('docs/kubernetes.md has every secret of the chart', () => {
