@@ -56,7 +56,8 @@ export function batchHandlers(context: Context): BatchHandlers {
       const rules: BatchRules = {
         types,
         limitBytes: entityLimitOf(config),
-        defersReferences: reader.refersForward,
+        defersReferences: reader.refersForward || operations.filter(({ op }) => op === 'delete').length > 1,
+        deleted: deletedKeys(operations),
         created: reader.createdKeys,
       };
       try {
@@ -133,6 +134,12 @@ export function batchHandlers(context: Context): BatchHandlers {
       return answer(outcome.map(resultOf), { dryRun, isReplayed });
     },
   };
+}
+
+function deletedKeys(operations: readonly BatchOperation[]): Map<string, Set<string>> {
+  const deletes = operations.filter(({ op }) => op === 'delete');
+  const byName = Map.groupBy(deletes, ({ name }) => name);
+  return new Map([...byName].map(([name, some]) => [name, new Set(some.map(({ key }) => key))]));
 }
 
 /** The claim of a batch, which has no entity name. */

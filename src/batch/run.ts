@@ -38,8 +38,10 @@ export interface BatchRules {
   types: EntityTypes;
   /** The most bytes that the merged fields of an update may have as JSON. */
   limitBytes: number;
-  /** Whether an operation refers to a later one, so that PostgreSQL checks references at the end. */
+  /** Whether an operation refers to a later one, or several delete entities that may refer to each other: PostgreSQL checks references at the end. */
   defersReferences: boolean;
+  /** By name, the keys of entities that the batch deletes, so that none of them keeps another one from being deleted. */
+  deleted: ReadonlyMap<string, ReadonlySet<string>>;
   /** The keys of entities that the batch creates, to which it may refer. */
   created: ReadonlySet<string>;
 }
@@ -174,7 +176,9 @@ class BatchRun {
 
   async #remove(index: number, deleted: Deleted, key: string, change: ChangeValues): Promise<void> {
     try {
-      await new Removal(this.#trx, this.#rules.types, change).run(deleted, key, { checksLater: this.#rules.defersReferences });
+      await new Removal(this.#trx, this.#rules.types, change, this.#rules.deleted).run(deleted, key, {
+        checksLater: this.#rules.defersReferences,
+      });
     } catch (error) {
       if (error instanceof StillReferencedError) throw new Blocked(index, error);
       // A type that is being changed has a reference that it does not declare yet.

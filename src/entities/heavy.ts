@@ -25,10 +25,10 @@ const writeLimits = { size: maximumSize, storedBytes: maximumStoredBytes };
 /** A request has 15 seconds: up to 6 for its user's turn, 3 for that of the process and 5 for a statement. */
 const heavyOfUser = { running: 1, waiting: 256, waitMs: 6_000 };
 const heavyOfProcess = { running: 2, waiting: 4_096, waitMs: 3_000 };
-/** A read waits for no row. One user may be an application that reads for many people. */
-const readsOfUser = { running: 4, waiting: 1_024, waitMs: 6_000 };
+/** A read waits for no row. One user may be an application that reads for many people, and does not have all places of the process. */
+const readsOfUser = { running: 3, waiting: 1_024, waitMs: 6_000 };
 const readsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
-/** A list may take seconds, so one user does not have all places of the process. */
+/** A list may take seconds, so likewise. */
 const listsOfUser = { running: 3, waiting: 1_024, waitMs: 4_000 };
 const listsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
 /** An aggregation may take five seconds. It waits for its user's turn among lists, for two turns among aggregations, and for that of the process among lists. */

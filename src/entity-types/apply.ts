@@ -13,7 +13,7 @@ import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
 import { completePart, isReferenced, needsBuild } from './rules.ts';
 import { findStoredType, listBuilds, type StoredType, type TypeRow } from './store.ts';
-import { wantedCompanion, type BuildProgress, type TypeChangeResult, type Start } from './transaction.ts';
+import { assertRoom, wantedCompanion, type BuildProgress, type TypeChangeResult, type Start } from './transaction.ts';
 
 const rounds = 10;
 const retryPauseMs = 300;
@@ -61,6 +61,7 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
     const faults = faultsOfContradictions(change.document, stored.type?.document);
     if (faults.length > 0) throw new Problem('validation-failed', { faults });
     await assertRequirements(store.db, change);
+    if (stored.revision === '0') await assertRoom(store.db, change.name);
     const targets = targetsOf(change.document ?? {}).filter((target) => target !== change.name);
     for (const target of targets) await settleType(store, actor, target, options, true);
     const start = startOf(actor, change, stored, options, await isReferenced(store.db, change.name));

@@ -99,7 +99,7 @@ async function begin(db: Kysely<Database>, start: Start): Promise<Begun | undefi
   return await withTypesLocked(db, async (trx) => {
     if (!(await isUnchanged(trx, start))) return undefined;
     await assertRequirements(trx, change);
-    if (stored.revision === '0') await assertRoom(trx);
+    if (stored.revision === '0') await assertRoom(trx, name);
     const id = stored.id ?? (await drawId(trx));
     const wanted = wantedCompanion(start, id);
     if (!wanted) throw new Error(`nothing is to be built for ${name}`);

@@ -1,6 +1,6 @@
 /** `POST /rest/batch`: several operations, all of them or none, or each by itself. */
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { declareType, rowsOf, whileReplaced, type Entity } from '../support/entities.ts';
 import { race, statuses } from '../support/races.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
@@ -463,4 +463,40 @@ test('200 — deletes without ifMatch also while another request deletes and res
     const { status } = await whileReplaced(service(), entity, () => run([operation]));
     expect(status).toBe(ifMatch ? 412 : 200);
   }
+});
+
+describe('deletes of a batch', () => {
+  const refer = { type: 'object', properties: { other: { type: 'string', format: 'int64' } }, 'x-references': { other: { to: 'twin' } } };
+  const pair = async () => {
+    const operations = [
+      { op: 'create', id: 'a', name: 'twin', fields: { other: { $ref: 'b' } } },
+      { op: 'create', id: 'b', name: 'twin', fields: { other: { $ref: 'a' } } },
+    ];
+    return (await run(operations)).body.results.map(({ entity }) => entity?.key ?? '');
+  };
+  const remove = (key: string) => ({ op: 'delete', name: 'twin', key });
+  beforeAll(() => declareType(service(), 'twin', { ...refer, required: ['other'] }));
+
+  test('200 — delete two entities that refer to each other, and entities in any order', async () => {
+    const twins = await pair();
+    expect((await run([remove(twins[0] ?? '')])).body).toMatchObject({ code: 'still-referenced' });
+    const done = await run(twins.map(remove));
+    expect([done.status, done.body.results.map(({ status }) => status)], JSON.stringify(done.body)).toEqual([200, [204, 204]]);
+    const [first = '', second = ''] = await pair();
+    const last = (await run([{ op: 'create', name: 'twin', fields: { other: first } }])).body.results[0]?.entity?.key ?? '';
+    const refused = await run([remove(second), remove(first)]);
+    expect([refused.status, ...faultsOf(refused.body)]).toEqual([409, 'still-referenced', 'referenced /operations/1']);
+    expect((await get('twin', first)).status).toBe(200);
+    expect((await run([first, last, second].map(remove))).status).toBe(200);
+    for (const key of [first, second, last]) expect((await get('twin', key)).status).toBe(404);
+  });
+
+  test('409 and 422 — a refused delete undoes the others, and a reference to what the batch deletes is refused', async () => {
+    const [first = '', second = ''] = await pair();
+    expect((await run([remove(first), { ...remove(second), ifMatch: '9' }])).status).toBe(412);
+    const dangling = { op: 'create', name: 'twin', fields: { other: first } };
+    const refused = await run([remove(first), remove(second), dangling]);
+    expect([refused.status, refused.body.code]).toEqual([422, 'validation-failed']);
+    expect((await get('twin', first)).status).toBe(200);
+  });
 });

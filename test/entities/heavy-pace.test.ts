@@ -53,3 +53,20 @@ describe('after a heavy patch', () => {
     expect(await queues.runHeavyPatch(permitOf('ada'), present, job('next', 0))).toBe('next');
   });
 });
+
+test('one user has three of the four places for heavy reads, and another user is served at once (rule 70)', async () => {
+  const queues = new EntityQueues(new HeldBytes());
+  const present = { hasLeft: false } as Caller;
+  const begun: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const read = (userName: string) =>
+    queues.runHeavyRead({ userName } as Permit<'read'>, present, async () => {
+      begun.push(userName);
+      await promise;
+    });
+  const reads = [read('ada'), read('ada'), read('ada'), read('ada'), read('bob')];
+  await vi.waitFor(() => expect(begun.toSorted()).toEqual(['ada', 'ada', 'ada', 'bob']));
+  resolve();
+  await Promise.all(reads);
+  expect(begun).toHaveLength(5);
+});

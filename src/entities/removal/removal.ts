@@ -55,12 +55,20 @@ export class Removal {
   readonly #trx: Kysely<Database>;
   readonly #types: EntityTypes;
   readonly #change: ChangeValues;
+  /** By name, the keys of entities that other deletions of the transaction delete. */
+  readonly #going: ReadonlyMap<string, ReadonlySet<string>>;
   readonly #removed: Removed[] = [];
   readonly #cleared: Cleared[] = [];
   readonly #blocking: { name: string; keys: string[] }[] = [];
 
-  constructor(trx: Kysely<Database>, types: EntityTypes, change: ChangeValues) {
+  constructor(
+    trx: Kysely<Database>,
+    types: EntityTypes,
+    change: ChangeValues,
+    going: ReadonlyMap<string, ReadonlySet<string>> = new Map(),
+  ) {
     this.#trx = trx;
+    this.#going = going;
     this.#types = types;
     this.#change = change;
   }
@@ -125,7 +133,7 @@ export class Removal {
 
   #withoutRemoved(name: string, keys: readonly string[]): string[] {
     const removed = new Set(this.#removed.filter((each) => each.name === name).flatMap((each) => each.keys));
-    return keys.filter((key) => !removed.has(key));
+    return keys.filter((key) => !removed.has(key) && !this.#going.get(name)?.has(key));
   }
 
   /** Puts null in place of references. Entities that would not fit their type keep the entity from being deleted. */
