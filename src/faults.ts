@@ -50,6 +50,7 @@ export type ValueUnit = 'seconds' | 'bytes' | 'number' | 'text';
 
 /** The values in the text of a fault, with the same rules. `allowed` lists the accepted values as in the contract. */
 export const faultValues = {
+  unknown: { instead: 'text' },
   referenced: { types: 'text', name: 'text', count: 'number' },
   'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
   'invalid-type': { allowed: 'text' },
@@ -66,7 +67,7 @@ export const faultValues = {
   'needs-index': { fields: 'text' },
   'too-many-tests': { limit: 'number' },
   'duplicate-value': { fields: 'text' },
-  'not-supported': { statement: 'text' },
+  'not-supported': { statement: 'text', instead: 'text', removed: 'text' },
   contradictory: { keyword: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, ValueUnit>>>;
 

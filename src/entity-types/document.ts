@@ -3,18 +3,20 @@
  * document.
  */
 import { ruleKeywords } from '../companion/rules.ts';
-import { createAjv } from '../contract/ajv.ts';
-import { firstError } from '../contract/every-error.ts';
 import { formatNames } from '../contract/formats.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
 import { faultsOf } from '../http/validation-faults.ts';
+import { metaSchema } from '../json-schema/meta-schema.ts';
+import { compileSchema, InvalidSchema } from '../json-schema/validator.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { expansionOf, hasScalarItems } from './expansion.ts';
+import { anchorKeywords, faultsOfDialect, faultsOfMeaning, faultsOfName, repeatedKeywords } from './keywords.ts';
 import { faultsOfRules, withoutRules } from './rule-keywords.ts';
 import { linearPattern } from './linear-pattern.ts';
-import { isSchemaObject, mapSubschemas, schemaKeywords, targetOf, walkSchemas, type Schema } from './subschemas.ts';
+import { isSchemaObject, targetOf, walkSchemas, type Schema } from './subschemas.ts';
+import { validatorOptions } from './validator.ts';
 
 /** Characters of a document as JSON. */
 const maximumLength = 262_144;
@@ -34,25 +36,10 @@ const historyKeyword = 'x-history';
 const trashKeyword = 'x-soft-delete';
 /** A number of days, weeks, months or years (ISO 8601), less than 100 years. */
 const duration = /^P(?:[1-9][0-9]{0,3}D|[1-9][0-9]{0,2}[WM]|[1-9][0-9]?Y)$/;
-/** Nothing is added to fields, and all fields can be read. */
-const unsupportedKeywords = new Set(['default', 'writeOnly']);
-/** A caller's references are JSON pointers only, so that {@link expansionOf} follows all of them. */
-const referenceKeywords = new Set(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef']);
-/** A pointer that Ajv resolves as {@link targetOf} does. Ajv decodes `%2F` before it splits the pointer. */
+/** A pointer that all readers of a document resolve as {@link targetOf} does. */
 const plainPointer = /^#(?:\/[\p{L}\p{M}\p{N}_.$~-]+)*$/u;
 
-const ajv = createAjv({ allErrors: true, verbose: true });
-/** A list, because Ajv has keywords of other drafts that apply schemas too. */
-const supportedKeywords = new Set(
-  [...schemaKeywords, ...referenceKeywords, ...unsupportedKeywords].concat(
-    ['$schema', '$ref', '$comment', '$vocabulary', 'title', 'description', 'examples', 'example', 'deprecated', 'readOnly'],
-    ['type', 'nullable', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'contentMediaType', 'contentEncoding'],
-    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minContains'],
-    ['maxContains', 'required', 'minProperties', 'maxProperties', 'dependentRequired', 'discriminator', 'xml', 'externalDocs'],
-    ['formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum', 'contentSchema'],
-  ),
-);
-const repeatedKeywords = new Set([...Object.keys(ajv.RULES.keywords), ...supportedKeywords]);
+const form = compileSchema(metaSchema, validatorOptions('files'));
 
 /** The schema that fields are validated with: the document without its service keywords. */
 export function schemaOf({ [ifMatchKeyword]: _, [historyKeyword]: __, [trashKeyword]: ___, ...schema }: Schema): Schema {
@@ -77,7 +64,7 @@ export function faultsOfDocument(document: unknown, source: TypeSource): Fault[]
   const walked = { document, schemas: new Set(schemas.values()), source };
   const faults = [...schemas].flatMap(([pointer, schema]) => faultsOfSchema(walked, schema, pointer)).concat(faultsOfForm(document));
   if (faults.length === 0) faults.push(...faultsOfRules(document, fieldTypesOf(schemaOf(document))));
-  if (faults.length === 0) faults.push(...(source === 'api' ? faultsOfExpansion(document) : []), ...faultsOfCompilation(document));
+  if (faults.length === 0) faults.push(...(source === 'api' ? faultsOfExpansion(document) : []), ...faultsOfCompilation(document, source));
   return reported(document, faults);
 }
 
@@ -110,15 +97,17 @@ interface Walked {
 function faultsOfSchema(walked: Walked, schema: unknown, pointer: string): Fault[] {
   if (typeof schema === 'boolean') return [];
   if (!isSchemaObject(schema)) return [{ pointer, code: 'invalid-type', values: { allowed: 'object, boolean' } }];
-  return Object.entries(schema).flatMap(([keyword, value]) => {
+  const found = faultsOfMeaning(walked.document['$schema'], schema, pointer);
+  const own = Object.entries(schema).flatMap(([keyword, value]) => {
     const place = `${pointer}/${keyword.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     return faultsOfKeyword(walked, keyword, value, place, pointer === '').concat(
       walked.source === 'api' ? faultsOfWork(schema, keyword, value, place) : [],
     );
   });
+  return [...found, ...own];
 }
 
-function faultsOfKeyword({ document, schemas }: Walked, keyword: string, value: unknown, pointer: string, atTop: boolean): Fault[] {
+function faultsOfKeyword({ document, schemas, source }: Walked, keyword: string, value: unknown, pointer: string, atTop: boolean): Fault[] {
   if (keyword === ifMatchKeyword && atTop)
     return value === 'required' ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'required' } }];
   if (keyword === historyKeyword && atTop)
@@ -126,8 +115,11 @@ function faultsOfKeyword({ document, schemas }: Walked, keyword: string, value: 
   if (keyword === trashKeyword && atTop)
     return value === true || isTime(value) ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'true, {"keep":"P30D"}' } }];
   if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
-  if (unsupportedKeywords.has(keyword)) return [{ pointer, code: 'not-supported' }];
-  if (!supportedKeywords.has(keyword)) return [{ pointer, code: 'unknown' }];
+  const faults = faultsOfName(keyword, pointer);
+  if (faults.length > 0) return faults;
+  // The parts of a document are no documents of their own.
+  if (!atTop && (keyword === '$schema' || (keyword === '$id' && source === 'api')))
+    return [{ pointer, code: 'not-supported', values: { removed: keyword } }];
   if (keyword === 'format' && typeof value === 'string' && !formatNames.includes(value))
     return [{ pointer, code: 'invalid-value', values: { allowed: formatNames.join(', ') } }];
   if (keyword === '$ref' && typeof value === 'string') {
@@ -145,11 +137,11 @@ function isTime(value: unknown): boolean {
 
 /** What a caller's document may not say, because validating fields could take long. */
 function faultsOfWork(schema: Schema, keyword: string, value: unknown, pointer: string): Fault[] {
-  if (referenceKeywords.has(keyword) || (keyword === '$ref' && typeof value === 'string' && !plainPointer.test(value)))
-    return [{ pointer, code: 'not-supported' }];
-  if (keyword === 'pattern' && typeof value === 'string' && !linearPattern(value)) return [{ pointer, code: 'not-supported' }];
-  if (keyword === 'patternProperties' && isSchemaObject(value) && !Object.keys(value).every((pattern) => linearPattern(pattern)))
-    return [{ pointer, code: 'not-supported' }];
+  if (anchorKeywords.has(keyword) || (keyword === '$ref' && typeof value === 'string' && !plainPointer.test(value)))
+    return [{ pointer, code: 'not-supported', values: { instead: '{"$ref":"#/$defs/…"}' } }];
+  const patterns = keyword === 'pattern' ? [value] : keyword === 'patternProperties' && isSchemaObject(value) ? Object.keys(value) : [];
+  if (!patterns.every((pattern) => typeof pattern !== 'string' || linearPattern(pattern)))
+    return [{ pointer, code: 'not-supported', values: { instead: 'RE2: https://github.com/google/re2/wiki/Syntax' } }];
   if (keyword === 'uniqueItems' && value === true && !(Number(schema['maxItems']) <= maximumUnique) && !hasScalarItems(schema))
     return [{ pointer, code: 'too-many-values', values: { limit: maximumUnique } }];
   return [];
@@ -157,17 +149,19 @@ function faultsOfWork(schema: Schema, keyword: string, value: unknown, pointer: 
 
 /** Faults of the values of keywords, by the meta-schema of JSON Schema. */
 function faultsOfForm(document: Schema): Fault[] {
-  const { $schema = 'https://json-schema.org/draft/2020-12/schema', ...schema } = schemaOf(document);
-  if ($schema !== 'https://json-schema.org/draft/2020-12/schema') return [{ pointer: '/$schema', code: 'invalid-value' }];
+  const { $schema, ...schema } = schemaOf(document);
+  const dialect = faultsOfDialect($schema);
+  if (dialect.length > 0) return dialect;
   const types = [schema['type'] ?? 'object'].flat();
   if (!types.includes('object')) return [{ pointer: '/type', code: 'invalid-value', values: { allowed: 'object' } }];
-  if (ajv.validateSchema(schema) === true) return [];
-  return [...faultsOf(firstError(ajv.errors ?? []), 'body', schema).faults];
+  const errors = form.errorsOf(schema);
+  return errors.length === 0 ? [] : [...faultsOf(errors, 'body', schema).faults];
 }
 
 function faultsOfExpansion(document: Schema): Fault[] {
   const expansion = expansionOf(document, maximumExpansion);
-  if ('recursiveReference' in expansion) return [{ pointer: expansion.recursiveReference.slice(1), code: 'not-supported' }];
+  if ('recursiveReference' in expansion)
+    return [{ pointer: expansion.recursiveReference.slice(1), code: 'not-supported', values: { instead: '{"type":"object"}' } }];
   const exceeded = [
     { count: expansion.size, limit: maximumExpansion },
     { count: expansion.work, limit: maximumWork },
@@ -176,27 +170,13 @@ function faultsOfExpansion(document: Schema): Fault[] {
   return exceeded ? [{ pointer: '', code: 'too-many-values', values: { limit: exceeded.limit } }] : [];
 }
 
-/** What is found only when a validator is made: an empty `enum`, a pattern that is none. */
-function faultsOfCompilation(document: Schema): Fault[] {
-  const compiler = createAjv({ validateSchema: false, code: { optimize: false } });
-  const compiles = (schema: Schema): boolean => {
-    try {
-      compiler.compile(schema);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const whole = schemaOf(document);
-  if (compiles(whole)) return [];
-  let place: string | undefined;
-  walkSchemas(whole, deepestSchema, (schema, pointer) => {
-    if (place !== undefined || !isSchemaObject(schema)) return;
-    // The keywords of this schema alone: those inside of it have a turn of their own.
-    const own = Object.entries(mapSubschemas(schema, () => true)).filter(([keyword]) => !keyword.startsWith('$'));
-    if (compiles(Object.fromEntries(own))) return;
-    const found = own.find(([keyword]) => compiles(Object.fromEntries(own.filter(([other]) => other !== keyword))));
-    place = pointer + (found ? pointerTo([found[0]]) : '');
-  });
-  return [{ pointer: place ?? '', code: 'invalid-value' }];
+/** What is found only when a validator is made: a pattern that is none, a limit that its format cannot have, schemas that apply each other for ever. */
+function faultsOfCompilation(document: Schema, source: TypeSource): Fault[] {
+  try {
+    compileSchema(schemaOf(document), validatorOptions(source));
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidSchema)) throw error;
+    return error.faults.map(({ path }) => ({ pointer: pointerTo(path), code: 'invalid-value' }));
+  }
 }

@@ -2,7 +2,7 @@
  * The types of the fields for filters and sorts, read from the JSON Schema of a declared type. A field has the format that is in force for all of its values, wherever
  * the schema says it: behind `allOf`, `anyOf`, `oneOf`, `if` and `$ref`.
  */
-import { isSameJson } from '../contract/same-json.ts';
+import { isSameJson } from '../json-schema/same-json.ts';
 import type { Field, FieldType, FieldTypes, ScalarType } from '../filter/fields.ts';
 import { fitsType } from '../filter/values.ts';
 import { AlternativesReader, mentionsMember, type Alternative } from './alternatives.ts';

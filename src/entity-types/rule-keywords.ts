@@ -1,14 +1,15 @@
 /** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
 import { indexedMember, isSubstringRule, isText, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
-import { createAjv } from '../contract/ajv.ts';
 import type { Fault } from '../faults.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';
 import { readField, unknownField } from '../filter/sort.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { faultsOf } from '../http/validation-faults.ts';
+import { compileSchema } from '../json-schema/validator.ts';
 import { allowsNull, declaresField } from './field-types.ts';
 import type { Schema } from './subschemas.ts';
+import { validatorOptions } from './validator.ts';
 
 /** The text search configurations that PostgreSQL has from version 15 on. */
 const languages = (
@@ -19,7 +20,7 @@ const maximumObjectDepth = 3;
 
 const fieldName = { type: 'string', minLength: 1, maxLength: 256 };
 const fieldNames = { type: 'array', minItems: 1, maxItems: 4, items: fieldName };
-const validate = createAjv({ allErrors: true, verbose: true }).compile({
+const ruleSchema = {
   type: 'object',
   properties: {
     'x-unique': {
@@ -72,7 +73,8 @@ const validate = createAjv({ allErrors: true, verbose: true }).compile({
       additionalProperties: { type: 'string', pattern: '^(und|[a-z]{2,3})(-[A-Z][a-z]{3})?(-[A-Z]{2})?$', maxLength: 12 },
     },
   },
-});
+};
+const form = compileSchema(ruleSchema, validatorOptions('files'));
 
 /** The document without its rules. */
 export function withoutRules(document: Schema): Schema {
@@ -82,7 +84,8 @@ export function withoutRules(document: Schema): Schema {
 /** The faults of the rules, given the document and the types of its fields. Whether a referenced name is declared is not looked at. */
 export function faultsOfRules(document: Schema, types: FieldTypes): Fault[] {
   const keywords = Object.fromEntries(ruleKeywords.flatMap((keyword) => (keyword in document ? [[keyword, document[keyword]]] : [])));
-  if (!validate(keywords)) return [...faultsOf(validate.errors ?? [], 'body', keywords).faults];
+  const errors = form.errorsOf(keywords);
+  if (errors.length > 0) return [...faultsOf(errors, 'body', keywords).faults];
   return new RuleFaults(document, types).find(keywords);
 }
 

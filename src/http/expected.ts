@@ -1,16 +1,6 @@
 /** Says what a schema accepts in place of a refused value, in few words. */
 import type { Expected } from '../faults.ts';
-
-/** An error of Ajv. With its option `verbose` it has the schema around the keyword. */
-export interface SchemaError {
-  keyword: string;
-  instancePath: string;
-  schemaPath: string;
-  params: Record<string, unknown>;
-  /** For an error inside `propertyNames`: the name. */
-  propertyName?: string;
-  parentSchema?: object;
-}
+import type { SchemaError } from '../json-schema/types.ts';
 
 /** Maximum number of characters of a list or pattern in an answer, so that a small request causes no large answer (rule 75). */
 const maximumLength = 200;

@@ -1,11 +1,12 @@
-/** Converts the errors of Ajv into the faults of a problem. */
+/** Converts the errors of a validation into the faults of a problem. */
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Expected, type Fault, type FaultPlace } from '../faults.ts';
-import { expectedBy, expectedByOneOf, listValues, type SchemaError } from './expected.ts';
+import type { SchemaError } from '../json-schema/types.ts';
+import { expectedBy, expectedByOneOf, listValues } from './expected.ts';
 import { pathOf, placeOf, pointerTo, positionsIn } from './pointer.ts';
 
 /**
- * The problem for Ajv's errors in `context` (`params`, `querystring`, `headers`, `form` or `body`): 400 for parameters and forms, 422 for
+ * The problem for the errors in `context` (`params`, `querystring`, `headers`, `form` or `body`): 400 for parameters and forms, 422 for
  * JSON, which is well-formed by then. `sent` is the value as the caller sent it, for the positions of names that must not be repeated.
  */
 export function faultsOf(found: readonly SchemaError[], context: string, sent: unknown): Problem {
@@ -29,24 +30,11 @@ interface Finding {
 }
 
 /**
- * The errors without those that only follow from others. These are the errors inside an alternative of `anyOf` or `oneOf`, those inside
- * `contains`, and the error of `if` after that of `then`. A value of the wrong format keeps no error of `pattern`, and a value of the wrong
- * type no other error.
+ * The errors without those that only follow from others. A value of the wrong format retains no error of `pattern`, and a value of the wrong type no
+ * other error.
  */
 function withoutConsequences(found: readonly SchemaError[]): Finding[] {
-  const kept: Finding[][] = [];
-  let end = found.length;
-  while (end > 0) {
-    const error = found[--end] as SchemaError;
-    if (error.keyword === 'if' || error.propertyName !== undefined) continue;
-    const inside: SchemaError[][] = [];
-    for (const count of ((error.params['inside'] ?? []) as number[]).toReversed()) {
-      inside.unshift(found.slice(end - count, end));
-      end -= count;
-    }
-    kept.push(findingsOf(error, inside));
-  }
-  const all = kept.toReversed().flat();
+  const all = found.flatMap(findingsOf);
   const placesOf = (keyword: string) =>
     new Set(all.filter(({ error }) => error.keyword === keyword).map(({ error }) => error.instancePath));
   const [mistyped, misformatted] = [placesOf('type'), placesOf('format')];
@@ -57,9 +45,8 @@ function withoutConsequences(found: readonly SchemaError[]): Finding[] {
 }
 
 /** What the error of a keyword says, with the errors in each of its subschemas: those of an alternative if the value fits its kind alone. */
-function findingsOf(error: SchemaError, inside: readonly SchemaError[][]): Finding[] {
-  if (error.keyword === 'contains') return [{ error, alternatives: [] }];
-  const outcomes = inside.map(withoutConsequences);
+function findingsOf(error: SchemaError): Finding[] {
+  const outcomes = (error.alternatives ?? []).map(withoutConsequences);
   const refusals = outcomes.map((outcome) => outcome.find((finding) => refusesKind(finding, error.instancePath)));
   const fitting = outcomes.filter((_outcome, index) => refusals[index] === undefined);
   const [only] = fitting;

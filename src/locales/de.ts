@@ -200,7 +200,8 @@ export const de: Catalogue = {
     },
   },
   faults: {
-    unknown: 'Dieser Name ist hier nicht bekannt. Prüfen Sie die Schreibweise oder entfernen Sie ihn.',
+    unknown:
+      'Dieser Name ist hier nicht bekannt. Prüfen Sie die Schreibweise oder entfernen Sie ihn.[ Schreiben Sie stattdessen {instead}.]',
     repeated: 'Diese Angabe darf nur einmal vorkommen.',
     required: 'Diese Angabe ist erforderlich.',
     conflicting: 'Diese Angabe lässt sich nicht mit den übrigen Werten der Anfrage verbinden.',
@@ -242,7 +243,8 @@ export const de: Catalogue = {
     unchanged: 'Das neue Passwort ist mit dem aktuellen identisch. Wählen Sie ein anderes.',
     'not-repeated-exactly': 'Die Wiederholung weicht vom neuen Passwort ab. Geben Sie zweimal dasselbe Passwort ein.',
     refused: 'Das ist die Operation, die abgelehnt wurde.',
-    'not-supported': 'Der Dienst unterstützt dies hier nicht.[ Der Betreiber muss dies in der Datenbank ausführen: {statement}.]',
+    'not-supported':
+      'Der Dienst unterstützt dies hier nicht.[ Es hätte keine Wirkung: Der Dienst ergänzt keine Werte und verbirgt keine Felder. Entfernen Sie {removed}.][ Schreiben Sie stattdessen {instead}.][ Der Betreiber muss dies in der Datenbank ausführen: {statement}.]',
     contradictory: 'Dies widerspricht einem anderen Schlüsselwort[: {keyword}].',
   },
   expected: {

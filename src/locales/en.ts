@@ -186,7 +186,7 @@ export const en: Catalogue = {
     },
   },
   faults: {
-    unknown: 'This name is not known here. Check its spelling or remove it.',
+    unknown: 'This name is not known here. Check its spelling or remove it.[ Write {instead} instead.]',
     repeated: 'This may be given only once.',
     required: 'This is required.',
     conflicting: 'This cannot be combined with the other values of the request.',
@@ -225,7 +225,8 @@ export const en: Catalogue = {
     unchanged: 'The new password is the same as the current one. Choose a different one.',
     'not-repeated-exactly': 'The repetition differs from the new password. Enter the same password twice.',
     refused: 'This is the operation that was refused.',
-    'not-supported': 'The service does not support this here.[ The operator has to run this in the database: {statement}.]',
+    'not-supported':
+      'The service does not support this here.[ It would have no effect: the service fills in no values and hides no fields. Remove {removed}.][ Write {instead} instead.][ The operator has to run this in the database: {statement}.]',
     contradictory: 'This contradicts another keyword[: {keyword}].',
   },
   expected: {

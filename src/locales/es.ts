@@ -192,7 +192,7 @@ export const es: Catalogue = {
     },
   },
   faults: {
-    unknown: 'Este nombre no se conoce aquí. Revise cómo está escrito o elimínelo.',
+    unknown: 'Este nombre no se conoce aquí. Revise cómo está escrito o elimínelo.[ Escriba {instead} en su lugar.]',
     repeated: 'Este dato solo puede indicarse una vez.',
     required: 'Este dato es obligatorio.',
     conflicting: 'Este dato no puede combinarse con los demás valores de la solicitud.',
@@ -231,7 +231,8 @@ export const es: Catalogue = {
     unchanged: 'La nueva contraseña es igual a la actual. Elija una distinta.',
     'not-repeated-exactly': 'La repetición no coincide con la nueva contraseña. Introduzca dos veces la misma contraseña.',
     refused: 'Esta es la operación que fue rechazada.',
-    'not-supported': 'El servicio no admite esto aquí.[ El operador debe ejecutar esto en la base de datos: {statement}.]',
+    'not-supported':
+      'El servicio no admite esto aquí.[ No tendría efecto: el servicio no completa valores ni oculta campos. Elimine {removed}.][ Escriba {instead} en su lugar.][ El operador debe ejecutar esto en la base de datos: {statement}.]',
     contradictory: 'Esto contradice otra palabra clave[: {keyword}].',
   },
   expected: {

@@ -198,7 +198,7 @@ export const fr: Catalogue = {
     },
   },
   faults: {
-    unknown: 'Ce nom n’est pas connu ici. Vérifiez son orthographe ou retirez-le.',
+    unknown: 'Ce nom n’est pas connu ici. Vérifiez son orthographe ou retirez-le.[ Écrivez {instead} à la place.]',
     repeated: 'Cet élément ne peut être indiqué qu’une seule fois.',
     required: 'Cet élément est obligatoire.',
     conflicting: 'Cet élément ne peut pas être combiné avec les autres valeurs de la requête.',
@@ -237,7 +237,8 @@ export const fr: Catalogue = {
     unchanged: 'Le nouveau mot de passe est identique à l’actuel. Choisissez-en un autre.',
     'not-repeated-exactly': 'La confirmation diffère du nouveau mot de passe. Saisissez deux fois le même mot de passe.',
     refused: 'C’est l’opération qui a été refusée.',
-    'not-supported': 'Le service ne prend pas cela en charge ici.[ L’exploitant doit exécuter ceci dans la base de données : {statement}.]',
+    'not-supported':
+      'Le service ne prend pas cela en charge ici.[ Cela n’aurait aucun effet : le service ne complète aucune valeur et ne masque aucun champ. Retirez {removed}.][ Écrivez {instead} à la place.][ L’exploitant doit exécuter ceci dans la base de données : {statement}.]',
     contradictory: 'Ceci contredit un autre mot-clé[ : {keyword}].',
   },
   expected: {

@@ -1,8 +1,9 @@
 /** `multipleOf` compares decimals, as JSON writes numbers. */
 import { expect, test } from 'vitest';
-import { createQuickAjv } from '../../src/contract/every-error.ts';
+import { compileSchema } from '../../src/json-schema/validator.ts';
 
-const isMultiple = (value: number, multipleOf: number) => createQuickAjv().compile({ multipleOf })(value);
+const isMultiple = (value: number, multipleOf: number) =>
+  compileSchema({ multipleOf }, { formats: new Map(), compilePattern: () => undefined }).accepts(value);
 
 test.for<[multipleOf: number, multiples: number[], others: number[]]>([
   [0.01, [19.99, 0.07, 4.35, 0.29, 1e20, -1.1, 0, 1.7976931348623157e308], [0.001, 19.999, 1e-7]],

@@ -1,7 +1,7 @@
 /** Parameters and Accept, for each operation of openapi.yaml: undeclared ones are refused, never ignored. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { resolveReference, type Operation } from '../../src/contract/contract.ts';
-import { createAjv } from '../../src/contract/ajv.ts';
+import { createAjv } from '../support/ajv.ts';
 import { document, exampleCall, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { sendBytes } from '../support/raw.ts';
 import { requiredParameters } from '../support/schema-values.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createAjv } from '../../src/contract/ajv.ts';
+import { createAjv } from '../support/ajv.ts';
 import { faultsOfDocument } from '../../src/entity-types/document.ts';
 import { declareType, seed, type Entity } from '../support/entities.ts';
 import { statuses } from '../support/races.ts';
@@ -249,7 +249,7 @@ const bad: [what: string, document: unknown, fault: string][] = [
   ['a list in place of a schema', { properties: { a: [] } }, 'invalid-type /properties/a'],
   ['$async', { $async: true }, 'unknown /$async'],
   ['a property whose name is not repeated', { properties: { 'a b': { default: 1 } } }, 'not-supported /properties'],
-  ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, 'invalid-value /$schema'],
+  ['a draft whose keywords mean something else', { $schema: 'http://json-schema.org/draft-04/schema#' }, 'invalid-value /$schema'],
   ['a recursive reference, whose work has no limit', { properties: { a: { $ref: '#' } } }, 'not-supported '],
   ['a reference to itself', { $defs: { a: { $ref: '#/$defs/a' } }, properties: { a: { $ref: '#/$defs/a' } } }, 'not-supported /$defs/a'],
   ['references that double forty times', { $defs: doubled, properties: { a: { $ref: '#/$defs/d0' } } }, 'too-many-values '],
@@ -301,7 +301,8 @@ test.for<[document: object, pointer: string]>([
   [{ properties: { p: { items: { patternProperties: { '(': {} } } } } }, '/properties/p/items/patternProperties'],
   [{ $defs: { p: { $id: 'p', enum: [] } }, properties: { p: { $ref: '#/$defs/p' } } }, '/$defs/p/enum'],
 ])('a document of a file has the pointer of what makes no validator: %j', ([document, pointer]) => {
-  expect(faultsOfDocument(document, 'files')).toEqual([{ pointer, code: 'invalid-value' }]);
+  const faults = faultsOfDocument(document, 'files');
+  expect(faults.map((fault) => [fault.pointer, fault.code])).toEqual([[pointer, 'invalid-value']]);
 });
 
 describe('a document that is refused, and no type is declared', () => {
@@ -364,7 +365,7 @@ test('201 — 150 properties may each have a pattern, as each tests its own text
 });
 
 test('422 — every keyword of Ajv is refused, is walked, or has no schemas (rule 70)', () => {
-  const withoutSchemas = `$schema $vocabulary $comment $ref title description example examples deprecated readOnly nullable discriminator xml
+  const withoutSchemas = `$schema $id $vocabulary $comment $ref title description example examples deprecated readOnly nullable discriminator xml
     externalDocs type enum const format formatMaximum formatMinimum formatExclusiveMaximum formatExclusiveMinimum pattern minLength maxLength
     contentMediaType contentEncoding contentSchema maximum minimum exclusiveMaximum exclusiveMinimum multipleOf minItems maxItems uniqueItems
     minContains maxContains required minProperties maxProperties dependentRequired`;

@@ -6,7 +6,7 @@ import { channel } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operationsOf, readContract, resolveReference, type Operation, type ResponseObject } from '../../src/contract/contract.ts';
-import { createAjv } from '../../src/contract/ajv.ts';
+import { createAjv } from './ajv.ts';
 
 /** The directory where `coverage-reporter.ts` reads the recorded pairs; empty outside the suite. */
 const coverageFile = process.env['CONTRACT_COVERAGE_FILE'];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { ContractDocument } from '../../src/contract/contract.ts';
-import { createAjv } from '../../src/contract/ajv.ts';
+import { createAjv } from './ajv.ts';
 import { declareType } from './entities.ts';
 import { useService, type Answer, type ProblemBody, type TestService } from './service.ts';
 

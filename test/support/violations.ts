@@ -1,5 +1,5 @@
 /** For each keyword of a schema, a value that breaks it and, as far as possible, no other: the server must refuse it. */
-import { createAjv } from '../../src/contract/ajv.ts';
+import { createAjv } from './ajv.ts';
 import { isOpenObject, readSchema, sampleOf, type Schema } from './schema-values.ts';
 
 export interface Violation {

@@ -1,0 +1,230 @@
+/** Keywords that test arrays and objects. Members of a prototype are no members. */
+import type { Keyword, Place } from './keyword.ts';
+import type { Check } from './run.ts';
+import { areDifferent } from './same-json.ts';
+import type { Schema } from './types.ts';
+
+type Names = Record<string, unknown>;
+
+/** A keyword that compares a number of items or members with its own. */
+function limitOfSize(keyword: string, kind: 'array' | 'object', fits: (size: number, limit: number) => boolean): [string, Keyword] {
+  const sizeOf =
+    kind === 'array' ? (value: unknown) => (value as unknown[]).length : (value: unknown) => Object.keys(value as Names).length;
+  const check = (limit: number, { schema }: Place): Check => {
+    return (value, run) => fits(sizeOf(value), limit) || run.refuse(keyword, { limit }, schema);
+  };
+  return [keyword, { kind, check }];
+}
+
+/** Items that `maxItems` beside the keyword refuses are not compared. */
+function uniqueItemsCheck(areWanted: boolean, { schema }: Place): Check | undefined {
+  const limit = Number(schema['maxItems'] ?? Infinity);
+  if (!areWanted) return undefined;
+  return (value, run) => {
+    const items = value as unknown[];
+    return items.length > limit || areDifferent(items) || run.refuse('uniqueItems', {}, schema);
+  };
+}
+
+function prefixItemsCheck(schemas: unknown[], { inner }: Place): Check {
+  const checks = schemas.map((schema, index) => inner(schema, index));
+  return (value, run, seen) => {
+    const items = value as unknown[];
+    let fits = true;
+    for (const [index, check] of checks.entries()) {
+      if (index >= items.length) break;
+      if (run.checkMember(check, index, items[index])) continue;
+      fits = false;
+      if (run.stops) return false;
+    }
+    seen?.addItemsBefore(checks.length);
+    return fits;
+  };
+}
+
+function itemsCheck(items: unknown, { schema, inner }: Place): Check {
+  const check = inner(items);
+  const first = Array.isArray(schema['prefixItems']) ? schema['prefixItems'].length : 0;
+  return (value, run, seen) => {
+    const all = value as unknown[];
+    let fits = true;
+    for (let index = first; index < all.length; index += 1) {
+      if (run.checkMember(check, index, all[index])) continue;
+      fits = false;
+      if (run.stops) return false;
+    }
+    seen?.addItemsBefore(Infinity);
+    return fits;
+  };
+}
+
+function containsCheck(contains: unknown, { schema, inner }: Place): Check {
+  const check = inner(contains);
+  const { minContains = 1, maxContains = Infinity } = schema as { minContains?: number; maxContains?: number };
+  return (value, run, seen) => {
+    let count = 0;
+    for (const [index, item] of (value as unknown[]).entries()) {
+      if (!run.verdictOf(check, item, undefined)) continue;
+      count += 1;
+      seen?.addItem(index);
+      if (!seen && count > maxContains) break;
+      if (!seen && count >= minContains && maxContains === Infinity) break;
+    }
+    return (count >= minContains && count <= maxContains) || run.refuse('contains', { minContains, maxContains }, schema);
+  };
+}
+
+function unevaluatedItemsCheck(unevaluated: unknown, { inner }: Place): Check {
+  const check = inner(unevaluated);
+  return (value, run, seen) => {
+    let fits = true;
+    for (const [index, item] of (value as unknown[]).entries()) {
+      if (seen?.hasItem(index) || run.checkMember(check, index, item)) continue;
+      fits = false;
+      if (run.stops) return false;
+    }
+    seen?.addItemsBefore(Infinity);
+    return fits;
+  };
+}
+
+function requiredCheck(names: string[], { schema }: Place): Check {
+  return (value, run) => {
+    let fits = true;
+    for (const name of names) {
+      if (Object.hasOwn(value as Names, name)) continue;
+      fits = run.refuse('required', { missingProperty: name }, schema);
+      if (run.stops) return false;
+    }
+    return fits;
+  };
+}
+
+function dependentRequiredCheck(dependents: Record<string, string[]>, { schema }: Place): Check {
+  const all = Object.entries(dependents);
+  return (value, run) => {
+    let fits = true;
+    for (const [name, wanted] of all) {
+      if (!Object.hasOwn(value as Names, name)) continue;
+      for (const missing of wanted) {
+        if (Object.hasOwn(value as Names, missing)) continue;
+        fits = run.refuse('dependentRequired', { property: name, missingProperty: missing }, schema);
+        if (run.stops) return false;
+      }
+    }
+    return fits;
+  };
+}
+
+function propertyNamesCheck(names: unknown, { schema, inner }: Place): Check {
+  const check = inner(names);
+  return (value, run) => {
+    let fits = true;
+    for (const name of Object.keys(value as Names)) {
+      if (run.verdictOf(check, name, undefined)) continue;
+      fits = run.refuse('propertyNames', { propertyName: name }, schema);
+      if (run.stops) return false;
+    }
+    return fits;
+  };
+}
+
+function propertiesCheck(properties: Schema, { inner }: Place): Check {
+  const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, inner(schema, name)]));
+  return (value, run, seen) => {
+    let fits = true;
+    for (const name of Object.keys(value as Names)) {
+      const check = checks.get(name);
+      if (!check) continue;
+      seen?.addName(name);
+      if (run.checkMember(check, name, (value as Names)[name])) continue;
+      fits = false;
+      if (run.stops) return false;
+    }
+    return fits;
+  };
+}
+
+function patternPropertiesCheck(properties: Schema, { inner, pattern }: Place): Check {
+  const checks = Object.entries(properties).flatMap(([text, schema]) => {
+    const compiled = pattern(text, text);
+    const check = inner(schema, text);
+    return compiled ? [{ compiled, check }] : [];
+  });
+  return (value, run, seen) => {
+    let fits = true;
+    for (const name of Object.keys(value as Names)) {
+      for (const { compiled, check } of checks) {
+        if (!compiled.test(name)) continue;
+        seen?.addName(name);
+        if (run.checkMember(check, name, (value as Names)[name])) continue;
+        fits = false;
+        if (run.stops) return false;
+      }
+    }
+    return fits;
+  };
+}
+
+/** Tests the members that `isOther` selects; a schema `false` refuses their names. */
+function otherMembersCheck(keyword: string, param: string, schema: Schema, check: Check): MembersCheck {
+  const refusesAll = schema[keyword] === false;
+  return (value, run, isOther) => {
+    let fits = true;
+    for (const name of Object.keys(value)) {
+      if (!isOther(name)) continue;
+      if (refusesAll) fits = run.refuse(keyword, { [param]: name }, schema);
+      else if (!run.checkMember(check, name, value[name])) fits = false;
+      if (!fits && run.stops) return false;
+    }
+    return fits;
+  };
+}
+
+type MembersCheck = (value: Names, run: Parameters<Check>[1], isOther: (name: string) => boolean) => boolean;
+
+function additionalPropertiesCheck(additional: unknown, { schema, inner, patternsBeside }: Place): Check {
+  const known = new Set(Object.keys(schema['properties'] ?? {}));
+  const patterns = patternsBeside();
+  const isOther = (name: string) => !known.has(name) && !patterns.some((pattern) => pattern.test(name));
+  const check = otherMembersCheck('additionalProperties', 'additionalProperty', schema, inner(additional));
+  return (value, run, seen) => {
+    seen?.addAllNames();
+    return check(value as Names, run, isOther);
+  };
+}
+
+function unevaluatedPropertiesCheck(unevaluated: unknown, { schema, inner }: Place): Check {
+  const check = otherMembersCheck('unevaluatedProperties', 'unevaluatedProperty', schema, inner(unevaluated));
+  return (value, run, seen) => {
+    const fits = check(value as Names, run, (name) => seen?.hasName(name) !== true);
+    seen?.addAllNames();
+    return fits;
+  };
+}
+
+export const arrayKeywords: readonly [string, Keyword][] = [
+  limitOfSize('maxItems', 'array', (size, limit) => size <= limit),
+  limitOfSize('minItems', 'array', (size, limit) => size >= limit),
+  ['uniqueItems', { kind: 'array', check: uniqueItemsCheck }],
+  ['contains', { kind: 'array', check: containsCheck }],
+  ['prefixItems', { kind: 'array', check: prefixItemsCheck }],
+  ['items', { kind: 'array', check: itemsCheck }],
+];
+
+export const objectKeywords: readonly [string, Keyword][] = [
+  limitOfSize('maxProperties', 'object', (size, limit) => size <= limit),
+  limitOfSize('minProperties', 'object', (size, limit) => size >= limit),
+  ['required', { kind: 'object', check: requiredCheck }],
+  ['dependentRequired', { kind: 'object', check: dependentRequiredCheck }],
+  ['propertyNames', { kind: 'object', check: propertyNamesCheck }],
+  ['additionalProperties', { kind: 'object', check: additionalPropertiesCheck }],
+  ['properties', { kind: 'object', check: propertiesCheck }],
+  ['patternProperties', { kind: 'object', check: patternPropertiesCheck }],
+];
+
+/** They come after all other keywords, also those that compose schemas. */
+export const unevaluatedKeywords: readonly [string, Keyword][] = [
+  ['unevaluatedItems', { kind: 'array', check: unevaluatedItemsCheck }],
+  ['unevaluatedProperties', { kind: 'object', check: unevaluatedPropertiesCheck }],
+];

@@ -1,0 +1,97 @@
+/** One validation: the place in the value, the errors that are collected, and the work that it has taken. */
+import type { Evaluated } from './evaluated.ts';
+import { pointerOf, type Schema, type SchemaError } from './types.ts';
+
+/** Tests a value. `seen` collects what is evaluated, where a keyword `unevaluated…` needs it. */
+export type Check = (value: unknown, run: Run, seen: Evaluated | undefined) => boolean;
+
+/** At this number of errors no loop goes on. One value may have many: those of each alternative of `anyOf`. */
+const maximumErrors = 1_000;
+/** After this number the search for further errors is given up. It counts those of alternatives that were dropped since another one fits. */
+const maximumErrorsMade = 5_000;
+/** Schemas that are applied before the search for further errors is given up. */
+const maximumWork = 1_000_000;
+
+/** How much is reported: the verdict alone, the first error, or all of them. */
+export type Detail = 'verdict' | 'first' | 'all';
+
+export class Run {
+  /** Member names and array indices from the root down to the value that is tested. */
+  readonly path: (string | number)[] = [];
+  /** Whether a keyword returns at its first fault, since more of them are not wanted. */
+  stops: boolean;
+  /** Whether the search was given up, so that `errors` is not complete and the verdict does not count. */
+  hasGivenUp = false;
+  /** The schemas that were applied. */
+  work = 0;
+  errors: SchemaError[] = [];
+  #detail: Detail;
+  /** The errors that have not been dropped, those of alternatives included. */
+  held = 0;
+  #made = 0;
+
+  constructor(detail: Detail) {
+    this.#detail = detail;
+    this.stops = detail !== 'all';
+  }
+
+  /** Counts a schema that is applied. */
+  countSchema(): void {
+    this.work += 1;
+    if (this.work > maximumWork && this.#detail === 'all') this.#giveUp();
+  }
+
+  /** Reports an error of the keyword at the current place; always false. */
+  refuse(keyword: string, params: Record<string, unknown>, parentSchema: Schema, alternatives?: SchemaError[][]): false {
+    if (this.#detail === 'verdict') return false;
+    this.errors.push({ keyword, instancePath: pointerOf(this.path), params, parentSchema, ...(alternatives && { alternatives }) });
+    if (this.#detail === 'first') return false;
+    this.#made += 1;
+    this.held += 1;
+    if (this.#made > maximumErrorsMade) this.#giveUp();
+    else if (this.held >= maximumErrors) this.stops = true;
+    return false;
+  }
+
+  /** Tests the member `step` of the value. */
+  checkMember(check: Check, step: string | number, member: unknown): boolean {
+    this.path.push(step);
+    const fits = check(member, this, undefined);
+    this.path.pop();
+    return fits;
+  }
+
+  /** The verdict alone: errors of the check are no errors of the value, as those of `not` and `if`. */
+  verdictOf(check: Check, value: unknown, seen: Evaluated | undefined): boolean {
+    const [detail, stops] = [this.#detail, this.stops];
+    this.#detail = 'verdict';
+    this.stops = true;
+    const fits = check(value, this, seen);
+    this.#detail = detail;
+    this.stops = stops;
+    return fits;
+  }
+
+  /** The errors of an alternative; undefined if the value fits. The list is empty where only the verdict or the first error is wanted. */
+  errorsOfAlternative(check: Check, value: unknown, seen: Evaluated | undefined): SchemaError[] | undefined {
+    if (this.#detail !== 'all') return this.verdictOf(check, value, seen) ? undefined : [];
+    const outer = this.errors;
+    this.errors = [];
+    const fits = check(value, this, seen);
+    const own = this.errors;
+    this.errors = outer;
+    return fits ? undefined : own;
+  }
+
+  /** Drops the errors of alternatives that were made since `held` was the number, because another alternative fits. */
+  release(held: number): void {
+    if (this.#detail !== 'all') return;
+    this.held = held;
+    this.stops = this.hasGivenUp || held >= maximumErrors;
+  }
+
+  #giveUp(): void {
+    this.hasGivenUp = true;
+    this.stops = true;
+  }
+}
