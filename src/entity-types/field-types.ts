@@ -173,6 +173,6 @@ const jsonType = (value: unknown): string => (value === null ? 'null' : Array.is
 
 function typesOf({ type, nullable }: Schema): ReadonlySet<string> {
   if (type === undefined) return allTypes;
-  const types = [type].flat().map((each) => (each === 'integer' ? 'number' : String(each)));
-  return new Set(nullable === true ? [...types, 'null'] : types);
+  const types = [type].flat().map((each: unknown) => (each === 'integer' ? 'number' : each));
+  return new Set([...types.filter((each) => typeof each === 'string'), ...(nullable === true ? ['null'] : [])]);
 }

@@ -55,8 +55,8 @@ test.for<[string, unknown]>([
   ['free.below', 'any'],
   ['always', 'any'],
   ['never', undefined],
-  ['composed', 'any'],
-  ['composed.below', 'any'],
+  ['composed', 'string'],
+  ['composed.below', undefined],
   ['tags', { items: 'string' }],
   ['lines', { items: 'any' }],
   ['pair', { items: 'any' }],
@@ -77,8 +77,70 @@ test.for<[string, unknown]>([
   expect(types.typeOf(name.split('.'))).toEqual(type);
 });
 
+const decimal = { type: 'string', format: 'decimal' };
+const date = { type: 'string', format: 'date' };
+const nothing = { type: 'null' };
+/** A schema with branches. */
+function conditional(yes: object, no: object = {}): object {
+  const branches = ['if', 'then', 'else'];
+  return Object.fromEntries([{ maxLength: 3 }, yes, no].map((schema, index) => [branches[index], schema])) as object;
+}
+
+test.for<[string, object, unknown]>([
+  ['anyOf with null', { anyOf: [decimal, nothing] }, 'decimal'],
+  ['oneOf with null', { oneOf: [nothing, date] }, 'date'],
+  ['allOf', { allOf: [{ type: 'string' }, { format: 'decimal' }] }, 'decimal'],
+  ['a format beside a reference', { $ref: '#/$defs/text', format: 'decimal' }, 'decimal'],
+  ['a reference inside of anyOf', { anyOf: [{ $ref: '#/$defs/decimal' }, nothing] }, 'decimal'],
+  ['a format around anyOf', { format: 'decimal', anyOf: [{ type: 'string', maxLength: 5 }, nothing] }, 'decimal'],
+  ['a type around anyOf', { type: 'string', anyOf: [{ format: 'int64' }] }, 'int64'],
+  ['nullable', { ...decimal, nullable: true }, 'decimal'],
+  ['a list of types', { ...decimal, type: ['string', 'null'] }, 'decimal'],
+  ['if with the same format in both branches', conditional(decimal, { allOf: [decimal] }), 'decimal'],
+  ['if with a format in one branch', { type: 'string', ...conditional(decimal) }, 'string'],
+  ['one format around if', { ...decimal, ...conditional({ minLength: 2 }) }, 'decimal'],
+  ['two formats', { anyOf: [decimal, date] }, 'string'],
+  ['a format and any text', { anyOf: [decimal, { type: 'string' }] }, 'string'],
+  ['a format and a number', { anyOf: [decimal, { type: 'number' }] }, 'any'],
+  ['two formats at once', { allOf: [decimal, date] }, 'string'],
+  ['int64 and decimal at once', { allOf: [decimal, { format: 'int64' }] }, 'int64'],
+  ['a constant that has the format', { anyOf: [{ const: '0' }, decimal] }, 'decimal'],
+  ['a constant that lacks the format', { anyOf: [{ const: '' }, decimal] }, 'string'],
+  ['constants', { oneOf: [{ const: 'a' }, { const: 'b' }, nothing] }, 'enum'],
+  ['a constant out of an enum', { enum: ['a', 'b', 1], allOf: [{ type: 'string' }] }, 'enum'],
+  ['items', { anyOf: [{ type: 'array', items: { anyOf: [decimal, nothing] } }, nothing] }, { items: 'decimal' }],
+  ['an object or null', { anyOf: [{ $ref: '#/$defs/object' }, nothing] }, 'object'],
+  ['no value at all', { allOf: [{ type: 'string' }, { type: 'number' }] }, undefined],
+  [
+    'more alternatives than are read',
+    { allOf: Array.from({ length: 8 }, (_, n) => ({ anyOf: [{ minLength: n }, { maxLength: n }] })), ...decimal },
+    'decimal',
+  ],
+])('the type behind %s is %j', ([, schema, type]) => {
+  const $defs = { text: { type: 'string' }, decimal, object: { type: 'object', properties: { inner: decimal } } };
+  expect(fieldTypesOf({ $defs, properties: { v: schema } }).typeOf(['v'])).toEqual(type);
+  expect(fieldTypesOf({ $defs, allOf: [{ properties: { v: schema } }] }).typeOf(['v'])).toEqual(type);
+  expect(fieldTypesOf({ $defs, properties: { v: {} }, anyOf: [{ required: ['a'] }, {}], $ref: '#/$defs/whole' }).typeOf(['v'])).toBe('any');
+});
+
+test('the members of an object that is composed have their types, and others do not exist', () => {
+  const $defs = { address: { type: 'object', properties: { zip: decimal }, additionalProperties: false } };
+  const found = fieldTypesOf({
+    $defs,
+    properties: { a: { anyOf: [{ $ref: '#/$defs/address' }, nothing] } },
+    unevaluatedProperties: false,
+  });
+  expect([found.typeOf(['a']), found.typeOf(['a', 'zip']), found.typeOf(['a', 'city']), found.typeOf(['b'])]).toEqual([
+    'object',
+    'decimal',
+    undefined,
+    undefined,
+  ]);
+});
+
 test('the texts of an enum are those of a field or of all its items', () => {
   const textsOf = (name: string) => types.textsOf?.([name]);
+  expect(fieldTypesOf({ properties: { v: { oneOf: [{ const: 'a' }, { enum: ['b', null] }] } } }).textsOf?.(['v'])).toEqual(['a', 'b']);
   expect(['state', 'fixed', 'labels'].map(textsOf)).toEqual([['open', 'paid'], ['x'], ['new', 'old']]);
   expect(['mixedEnum', 'text', 'tags', 'pair', 'free', 'never', 'other'].map(textsOf)).toEqual(Array.from({ length: 7 }, () => undefined));
 });
