@@ -97,6 +97,7 @@ function valueOf({ type, fold }: CompanionColumn, value: unknown): string | numb
     case 'enum':
     case 'date':
     case 'date-time':
+    case 'instant':
       if (typeof value !== 'string') return null;
       return fold ? foldText(value) : value;
     case 'int64':

@@ -61,6 +61,12 @@ export function allowsNull(schema: Schema, field: Field): boolean {
   return shapesOf(alternativesAt(new AlternativesReader(schema), schema, field)).some(({ types }) => types.has('null'));
 }
 
+/** The formats that the texts of the field may have. */
+export function formatsOf(schema: Schema, field: Field): ReadonlySet<string> {
+  const schemas = alternativesAt(new AlternativesReader(schema), schema, field).flat();
+  return new Set(schemas.flatMap(({ format }) => (typeof format === 'string' ? [format] : [])));
+}
+
 /** Whether the schema says something of the field; false if it only leaves open that an object has it. */
 export function declaresField(schema: Schema, field: Field): boolean {
   return isMentioned(new AlternativesReader(schema), schema, field);

@@ -10,7 +10,9 @@ import { pointerTo } from '../http/pointer.ts';
 import { compileType } from './compile.ts';
 import { canonicalValue, DuplicateFinder, type RepeatedDigests } from './duplicates.ts';
 import { needsCheck, needsRules, type TypeChange, type TypePlan } from './plan.ts';
+import { schemaOf } from './document.ts';
 import { companionOfDocument } from './rules.ts';
+import { misspeltFinder, type FindMisspelt } from './spellings.ts';
 import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';
 import { parseJson } from '../parse-json.ts';
@@ -56,7 +58,8 @@ export async function findingsOf(
   if (!check && !rules) return { entities, unfit: 0, examples: [] };
   if (limit !== undefined && entities > limit)
     throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit } }] });
-  const examiner = new Examiner(db, check, rules);
+  const misspelt = rules && change.document ? misspeltFinder(schemaOf(change.document), rules) : undefined;
+  const examiner = new Examiner(db, check, rules, misspelt);
   let done = 0;
   for await (const batch of scanEntities(db, plan.name)) {
     await examiner.add(batch);
@@ -86,11 +89,18 @@ class Examiner {
   readonly #db: Kysely<Database>;
   readonly #check: EntityType['check'] | undefined;
   readonly #rules: Companion | null;
+  readonly #findMisspelt: FindMisspelt;
   readonly #finders: DuplicateFinder[];
   readonly #examples: UnfitEntity[] = [];
   #unfit = 0;
 
-  constructor(db: Kysely<Database>, check: EntityType['check'] | undefined, rules: Companion | null) {
+  constructor(
+    db: Kysely<Database>,
+    check: EntityType['check'] | undefined,
+    rules: Companion | null,
+    findMisspelt: FindMisspelt = () => [],
+  ) {
+    this.#findMisspelt = findMisspelt;
     this.#db = db;
     this.#check = check;
     this.#rules = rules;
@@ -100,7 +110,7 @@ class Examiner {
   async add(batch: readonly StoredFields[]): Promise<void> {
     const read = batch.map(({ key, fields: text }) => {
       const fields: unknown = parseJson(text);
-      const errors = [...faultsIn(() => this.#check?.(fields))];
+      const errors = [...faultsIn(() => this.#check?.(fields)), ...this.#findMisspelt(fields)];
       const values = this.#rules && valuesOrFaults(this.#rules, fields, errors);
       return { key, errors, values };
     });

@@ -1,7 +1,9 @@
 /** The fields that a filter or a sort can name, and the types by which their values are compared. */
 
-/** How two values of a field compare. `any`: by the JSON type of the value in the filter. */
-export type ScalarType = 'string' | 'number' | 'int64' | 'decimal' | 'date-time' | 'date' | 'boolean' | 'enum';
+/**
+ * How two values of a field compare. `date-time`: an instant of whole microseconds, as the envelope and the fields of rules have it; `instant`: one with all its
+ * digits. `any`: by the JSON type of the value in the filter. */
+export type ScalarType = 'string' | 'number' | 'int64' | 'decimal' | 'date-time' | 'instant' | 'date' | 'boolean' | 'enum';
 
 export interface ArrayType {
   items: ScalarType | 'any';

@@ -2,7 +2,7 @@
 import type { ArrayType, Field, FieldType, ScalarType } from './fields.ts';
 import type { Unplaced } from './parse.ts';
 import { any, not, type Filter, type Test } from './syntax.ts';
-import { isOrdered, readValue, type TypedValue } from './values.ts';
+import { isOrdered, readValue, wholeMicroseconds, type TypedValue } from './values.ts';
 
 /** A field with the value that an operator compares it with. */
 export interface Operand {
@@ -22,6 +22,9 @@ interface OperatorContext {
 
 export type Operator = (operand: Operand, context: OperatorContext) => Filter;
 
+/** The filter that no entity fulfils. */
+const noEntity: Filter = any([]);
+
 const isScalarType = (type: FieldType): type is ScalarType | 'any' => typeof type === 'string' && type !== 'object';
 
 const negation =
@@ -34,7 +37,9 @@ function equality({ field, type, value, texts }: Operand, at: readonly number[],
   if (value === null) return { kind: 'null', field };
   if (!isScalarType(type)) return refuse(notFilterable(type), at);
   const read = readValue(type, value, texts);
-  return 'code' in read ? refuse(read, at) : { kind: 'compare', field, operator: '=', ...read };
+  if ('code' in read) return refuse(read, at);
+  if (read.type === 'date-time' && wholeMicroseconds(String(read.value)).isCut) return noEntity;
+  return { kind: 'compare', field, operator: '=', ...read };
 }
 
 const equal: Operator = (operand, context) => equality(operand, [], context);
@@ -55,13 +60,19 @@ const isOneOf: Operator = (operand, context) => {
   return any(tests.some((test) => test.kind === 'null') ? [...lists, { kind: 'null', field }] : lists);
 };
 
+/** What an operator means for the whole microsecond before a value that is between two. */
+const afterCut = { '<': '<=', '<=': '<=', '>': '>', '>=': '>' } as const;
+
 const ordered =
   (operator: '<' | '<=' | '>' | '>='): Operator =>
   ({ field, type, value }, { refuse }) => {
     if (!isScalarType(type) || !isOrdered(type)) return refuse(notFilterable(type));
     if (type === 'any' && typeof value === 'boolean') return refuse({ code: 'invalid-type', values: { allowed: 'string, number' } });
     const read = readValue(type, value);
-    return 'code' in read ? refuse(read) : { kind: 'compare', field, operator, ...read };
+    if ('code' in read) return refuse(read);
+    if (read.type !== 'date-time') return { kind: 'compare', field, operator, ...read };
+    const { text, isCut } = wholeMicroseconds(String(read.value));
+    return { kind: 'compare', field, operator: isCut ? afterCut[operator] : operator, type: read.type, value: text };
   };
 
 const prefix: Operator = ({ field, type, value }, { refuse }) => {
@@ -83,7 +94,7 @@ const contains: Operator = ({ field, type, value, texts }, { refuse }) => {
 
 /** Whether equal items of the array are written alike. A decimal and an instant can be written in more than one way. */
 const isArrayComparedAsText = (type: FieldType): type is ArrayType =>
-  typeof type !== 'string' && type.items !== 'decimal' && type.items !== 'date-time';
+  typeof type !== 'string' && type.items !== 'decimal' && type.items !== 'date-time' && type.items !== 'instant';
 
 const presence =
   (whenTrue: (field: Field) => Filter): Operator =>

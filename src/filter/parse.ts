@@ -109,7 +109,10 @@ class FilterReader {
     if (names.some((name) => name.startsWith('$')))
       return all(names.map((name) => this.#operator({ field, type, value: value[name] }, name, [...path, name], depth)));
     if (type !== 'object' && type !== 'any')
-      return this.#refuse(path, { code: 'invalid-type', values: { allowed: typeof type === 'string' ? type : 'array' } });
+      return this.#refuse(path, {
+        code: 'invalid-type',
+        values: { allowed: typeof type !== 'string' ? 'array' : type === 'instant' ? 'date-time' : type },
+      });
     // Without tests it would hold for every entity, with the field or without.
     if (names.length === 0) return this.#refuse(path, { code: 'invalid-value' });
     if (depth >= this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });

@@ -26,6 +26,7 @@ export const sqlTypes: Readonly<Record<ScalarType, string>> = {
   decimal: 'numeric',
   int64: 'bigint',
   'date-time': 'timestamptz',
+  instant: 'numeric',
   boolean: 'boolean',
 };
 
@@ -97,5 +98,7 @@ function asType(value: RawBuilder<unknown>, type: ScalarType, collation: string 
       return sql`(case when ${isString} and ${text} ~ '^(?!-0([.]0+)?$)-?(0|[1-9][0-9]{0,30})([.][0-9]{1,18})?$' then ${text}::numeric end)`;
     case 'date-time':
       return sql`(case when ${isString} then entity_instant(${text}) end)`;
+    case 'instant':
+      return sql`(case when ${isString} then entity_exact_instant(${text}) end)`;
   }
 }

@@ -23,6 +23,7 @@ const jsonTypes: Readonly<Record<ScalarType | 'any', string>> = {
   int64: 'string',
   decimal: 'string',
   'date-time': 'string',
+  instant: 'string',
   date: 'string',
   boolean: 'boolean',
   enum: 'string',
@@ -34,6 +35,7 @@ const forms: Readonly<Partial<Record<ScalarType, { fits: (text: string) => boole
   int64: { fits: isInt64, allowed: 'int64' },
   decimal: { fits: isDecimal, allowed: 'decimal' },
   'date-time': { fits: isInstant, allowed: 'date-time' },
+  instant: { fits: isInstant, allowed: 'date-time' },
   date: { fits: isDay, allowed: 'date' },
 };
 
@@ -48,7 +50,30 @@ export function readValue(type: ScalarType | 'any', value: unknown, texts?: read
   if (type === 'enum' && texts && !texts.includes(String(value))) return { code: 'invalid-value', values: { allowed: listValues(texts) } };
   const form = type === 'any' ? undefined : forms[type];
   if (form && !form.fits(String(value))) return { code: 'invalid-value', values: { allowed: form.allowed } };
+  if (type === 'instant') return { type, value: secondsOf(String(value)) };
   return { type: type === 'any' ? (typeof value as 'string' | 'number' | 'boolean') : type, value };
+}
+
+/** The instant in seconds since 1970 with all its digits, as the function `entity_exact_instant` of the database has it. The text must be an instant. */
+function secondsOf(text: string): string {
+  const [, before = '', second = '', fraction = '', zone = ''] = /^(.{17})(\d\d)(?:\.(\d+))?(.*)$/.exec(text) ?? [];
+  const isLeap = second === '60';
+  const whole = BigInt(Date.parse(`${before}${isLeap ? '59' : second}${zone}`.toUpperCase()) / 1_000);
+  const digits = BigInt(fraction.padEnd(9, '0'));
+  // In units of 10^-19 seconds, half a unit of the ninth digit of a leap second.
+  const total = whole * unitsOfSecond + (isLeap ? 9_999_999_995n * 10n ** 9n + digits * 5n : digits * 10n ** 10n);
+  const [sign, size] = total < 0n ? ['-', -total] : ['', total];
+  return `${sign}${size / unitsOfSecond}.${String(size % unitsOfSecond).padStart(19, '0')}`;
+}
+
+const unitsOfSecond = 10n ** 19n;
+
+/** The instant before or at `text` that PostgreSQL can store, in microseconds; `isCut` says that it is not the same. A leap second is after the second before it. */
+export function wholeMicroseconds(text: string): { text: string; isCut: boolean } {
+  const [, before = '', second, fraction = '', zone = ''] = /^(.{17})(\d\d)(?:\.(\d+))?(.*)$/.exec(text) ?? [];
+  if (second === '60') return { text: `${before}59.999999${zone}`, isCut: true };
+  if (!/[1-9]/.test(fraction.slice(6))) return { text, isCut: false };
+  return { text: `${before}${second}.${fraction.slice(0, 6)}${zone}`, isCut: true };
 }
 
 /** Whether a text is a value of the type. */

@@ -39,6 +39,7 @@ function kindOf({ fields }: EntityType, field: Field): CellKind {
     case 'decimal':
     case 'date':
     case 'date-time':
+    case 'instant':
     case 'enum':
       return 'text';
     case 'number':

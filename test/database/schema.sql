@@ -609,6 +609,27 @@ begin
   execute format('delete from entity_data.%I where key = $1', companion) using entity_key;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.entity_exact_instant(value text)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ STABLE STRICT
+AS $function$
+declare
+  parts text[] := regexp_match(value, '^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}:)([0-9]{2})(\.[0-9]+)?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$');
+  fraction numeric;
+begin
+  if parts is null then
+    return null;
+  end if;
+  fraction := coalesce('0' || parts[4], '0')::numeric;
+  if parts[3] = '60' then
+    return extract(epoch from (parts[1] || ' ' || parts[2] || '59' || parts[5])::timestamptz) + 0.9999999995 + fraction * 0.0000000005;
+  end if;
+  return extract(epoch from (parts[1] || ' ' || parts[2] || parts[3] || parts[5])::timestamptz) + fraction;
+exception when data_exception then
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.entity_instant(value text)
  RETURNS timestamp with time zone
  LANGUAGE plpgsql

@@ -182,3 +182,83 @@ describe('set-null', () => {
     });
   });
 });
+
+describe('instants', () => {
+  const at = { type: 'string', format: 'date-time' };
+  const times = [
+    '2016-12-31T23:59:59.999999999Z',
+    '2016-12-31T23:59:60Z',
+    '2016-12-31T23:59:60.5Z',
+    '2017-01-01T14:00:00+14:00',
+    '2017-01-01T00:00:00.000000001Z',
+    '2017-01-01T00:00:00.1234561Z',
+    '2017-01-01T00:00:00.1234562Z',
+  ];
+
+  test('200 — are compared with all digits without a rule, a leap second between its neighbours', async () => {
+    await declareType(service(), 'moment', { properties: { at } });
+    const found = await stored(
+      'moment',
+      times.toReversed().map((time) => ({ at: time })),
+    );
+    const last = times.length - 1;
+    expect(await found({ sort: ['at'] })).toEqual(times.map((_, index) => last - index));
+    for (const [index, time] of times.entries()) {
+      expect(await found({ filter: { at: time } })).toEqual([last - index]);
+      expect((await found({ filter: { at: { $gt: time } } })).length, time).toBe(last - index);
+      expect((await found({ filter: { at: { $lte: time } } })).length, time).toBe(index + 1);
+      expect(await found({ filter: { at: { $in: [time] } } })).toEqual([last - index]);
+    }
+    expect(await found({ filter: { at: '2016-12-31T23:00:00.000000001-01:00' } })).toEqual([last - 4]);
+  });
+
+  test('422 — that a rule names have six digits at most, so that an upsert changes no other entity', async () => {
+    await declareType(service(), 'reading', {
+      properties: { s: { type: 'string' }, at, note: {} },
+      'x-unique': [{ fields: ['s', 'at'] }],
+      'x-index': [['at']],
+    });
+    const found = await stored('reading', [
+      { s: 'a', at: '2017-01-01T00:00:00.123456Z' },
+      { s: 'a', at: '2017-01-01T00:00:00.123457000Z' },
+    ]);
+    const upsert = (time: string) =>
+      service().call<Body>('POST', '/rest/entity/reading/upsert?by=s,at', { cookie, json: { s: 'a', at: time, note: 1 } });
+    for (const time of [...times.slice(0, 3), ...times.slice(4)]) {
+      for (const answer of [await upsert(time), await create('reading', { s: 'b', at: time })])
+        expect([answer.status, ...faultsIn(answer)], time).toEqual([422, '/at invalid-value']);
+    }
+    expect((await upsert('2017-01-01T01:00:00.1234560+01:00')).status).toBe(200);
+    expect(await found({ filter: { note: 1 } })).toEqual([0]);
+    expect(await found({ filter: { at: { $gt: '2017-01-01T00:00:00.1234561Z' } } })).toEqual([1]);
+    expect(await found({ filter: { at: { $gte: '2017-01-01T00:00:00.1234569Z' } } })).toEqual([1]);
+    expect(await found({ filter: { at: { $lt: '2017-01-01T00:00:00.1234569Z' } } })).toEqual([0]);
+    expect(await found({ filter: { at: { $in: ['2017-01-01T00:00:00.1234569Z'] } } })).toEqual([]);
+  });
+});
+
+describe('a field of a rule takes one spelling of a value', () => {
+  test.for<[string, string, string[]]>([
+    [
+      'uuid',
+      '9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17',
+      ['9F1C2A34-58d0-4b6e-9a71-0c5d8e3f2b17', 'urn:uuid:9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17'],
+    ],
+    ['ipv6', '2001:db8::7', ['2001:DB8::7', '2001:db8:0:0:0:0:0:7', '2001:0db8::7']],
+    ['time', '14:30:00.5Z', ['14:30:00.50Z', '14:30:00.5z', '15:30:00.5+01:00', '14:30:00.5+00:00']],
+    ['decimal', '1', ['+1', '01', '1e0']],
+    ['int64', '1', ['+1', '01', '-0']],
+    ['byte', 'YQ==', ['YR==', 'YQ']],
+  ])('422 — of %s', async ([format, canonical, others]) => {
+    const v = { type: 'string', format };
+    await declareType(service(), `spelt-${format}`, { properties: { v: { anyOf: [v, nothing] } }, 'x-unique': [{ fields: ['v'] }] });
+    const { status, body } = await create(`spelt-${format}`, { v: canonical });
+    expect(status).toBe(201);
+    for (const other of others) {
+      expect((await create(`spelt-${format}`, { v: other })).status, other).toBe(422);
+      const update = await service().call('POST', `/rest/entity/spelt-${format}/${body.key}`, { cookie, json: { v: other } });
+      expect(update.status, other).toBe(422);
+    }
+    expect((await create(`spelt-${format}`, { v: canonical })).status).toBe(409);
+  });
+});

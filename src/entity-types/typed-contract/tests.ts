@@ -80,6 +80,7 @@ export const testNames: Readonly<Record<Exclude<ScalarType, 'enum'>, SharedTest>
   int64: 'Int64Test',
   decimal: 'DecimalTest',
   'date-time': 'InstantTest',
+  instant: 'InstantTest',
   date: 'DayTest',
   boolean: 'BooleanTest',
 };
@@ -90,6 +91,7 @@ const values: Readonly<Record<Exclude<ScalarType, 'enum'> | 'any', Schema>> = {
   int64: { type: 'string', format: 'int64' },
   decimal: { type: 'string', format: 'decimal' },
   'date-time': { type: 'string', format: 'date-time' },
+  instant: { type: 'string', format: 'date-time' },
   date: { type: 'string', format: 'date' },
   boolean: { type: 'boolean' },
   any: { type: ['string', 'number', 'boolean', 'null'] },
@@ -105,7 +107,7 @@ const textOf = (texts: readonly string[] | undefined): Schema => ({ type: 'strin
 
 /** The test of an array: what it contains, one of `texts` if the items are an `enum`. Arrays of decimals and instants have no such test. */
 export function arrayTest(items: Exclude<FieldType, object> | 'enum', texts?: readonly string[]): Schema {
-  const isCompared = items !== 'decimal' && items !== 'date-time' && items !== 'object';
+  const isCompared = items !== 'decimal' && items !== 'date-time' && items !== 'instant' && items !== 'object';
   const item = isCompared ? (items === 'enum' ? textOf(texts) : values[items]) : undefined;
   const contains = item && { $contains: { ...withNull(item), description: 'It has this item.' } };
   return {
