@@ -67,6 +67,8 @@ export interface Database {
     issuer_session_id: string | null;
     end_session_url: string | null;
     signed_in_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+    unused_token_hash: ColumnType<Buffer | null, never, Buffer | null>;
+    predecessor_hash: ColumnType<Buffer | null, never, Buffer | null>;
   };
   openid_transaction: {
     state_hash: Buffer;

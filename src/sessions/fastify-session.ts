@@ -13,7 +13,7 @@ import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { revokePresent } from './revoke.ts';
 import { hashToken, isToken } from './token.ts';
-import { findPrincipal } from './verify.ts';
+import { acceptToken, findPrincipal } from './verify.ts';
 
 /** What a session of the plugin holds. The plugin hashes sessions as JSON to find changes; the id of the session is enough for that. */
 class SessionContent {
@@ -60,7 +60,7 @@ export async function carrySessions(app: FastifyInstance, context: Context): Pro
     rolling: false,
     store: {
       get: callbackify(async (token: string) => {
-        const found = await findPrincipal(context, hashToken(token));
+        const found = await acceptToken(context, hashToken(token));
         return found ? ({ content: new SessionContent(found.principal) } as unknown as Session) : null;
       }),
       // The transition has written the row.

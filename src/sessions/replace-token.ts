@@ -8,7 +8,7 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
-import { refreshWaitSeconds, rotateToken } from './store.ts';
+import { refreshWaitSeconds, rotateToken, type TokenChange } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
@@ -25,7 +25,7 @@ export async function replaceToken(
   caller: Caller,
   principal: Principal,
   event: AuditEventName,
-  to: Parameters<typeof rotateToken>[3],
+  to: TokenChange,
 ): Promise<string> {
   const oldHash = presentTokenHash(caller, context);
   const token = newToken();

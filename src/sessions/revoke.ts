@@ -4,7 +4,7 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { graceSeconds } from './verify.ts';
+import { graceSeconds, isPredecessor } from './verify.ts';
 
 /** Why a session ended, as stored and audited. */
 export type RevocationReason =
@@ -56,6 +56,8 @@ export function revokeReused(trx: Kysely<Database>, tokenHash: Buffer): Promise<
         .where('token_hash', '=', tokenHash)
         .where('refreshed', '=', true)
         .where('superseded_at', '<=', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
+        // The token may have become a predecessor again since it was looked for.
+        .where((inner) => inner.not(sql<boolean>`coalesce(${isPredecessor(inner.ref('superseded_token.token_hash'))}, false)`))
         .select('session_id'),
     )
     .executeTakeFirst();

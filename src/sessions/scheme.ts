@@ -11,7 +11,7 @@ import { sessionCookie, tokenIn } from './cookie.ts';
 import { loadedSession } from './fastify-session.ts';
 import { endSessionOfDeadToken } from './dead-token.ts';
 import { hashToken } from './token.ts';
-import { findPrincipal } from './verify.ts';
+import { acceptToken } from './verify.ts';
 
 /**
  * The scheme `sessionCookie`: undefined without a well-formed cookie; throws 401 for a token that is not of a live session. Throws 403 `csrf-rejected` for
@@ -42,7 +42,7 @@ async function verify(context: Context, tokenHash: Buffer): Promise<Principal | 
   const cached = principals.find(hash);
   if (cached) return cached;
   const started = principals.startVerification();
-  const found = await findPrincipal(context, tokenHash);
+  const found = await acceptToken(context, tokenHash);
   // A superseded token lives for seconds; remembering it would let it live longer.
   if (found?.principal.session?.current) {
     principals.store(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMs, started);

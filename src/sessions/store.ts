@@ -2,7 +2,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { hashToken, isToken } from './token.ts';
-import { live } from './verify.ts';
+import { graceSeconds, isPredecessor, live } from './verify.ts';
 
 /** A session is refreshed at most so often within a minute (rule 18). */
 const refreshesPerMinute = 6;
@@ -12,26 +12,46 @@ export interface Lifetimes {
   sessionAbsoluteSeconds: number;
 }
 
+/** What a transition changes besides the token. */
+export type TokenChange = { refresh: Lifetimes } | { profileId: string; locale: string | undefined } | { credentialVersion: number };
+
 /**
  * Replaces the token of a live session: a compare-and-swap, so of several callers with the same old token one wins and the others get
- * undefined (rule 19). With `refresh` the idle deadline moves and the old token serves ten more seconds, at most six times a minute.
- * With any other change the old token, and those that refreshes have replaced before, are dead at COMMIT (`verify.ts`).
+ * undefined (rule 19). `oldHash` may also be the predecessor of a token that is older than ten seconds and was never used, which it then replaces. With
+ * `refresh` the idle deadline moves, at most six times a minute, and the old token serves ten more seconds. After a change of the password all older
+ * tokens are dead at COMMIT. After any other change the old token goes on until the first use of the new one (`verify.ts`).
  */
 export async function rotateToken(
   trx: Transaction<Database>,
   oldHash: Buffer,
   newHash: Buffer,
-  change: { refresh: Lifetimes } | { profileId: string; locale: string | undefined } | { credentialVersion: number },
+  change: TokenChange,
 ): Promise<string | undefined> {
+  const id = await swapToken(trx, oldHash, { newHash, oldHash }, change);
+  if (id !== undefined) return id;
+  const unused = await lockUnusedToken(trx, oldHash);
+  return unused && (await swapToken(trx, unused, { newHash, oldHash }, change));
+}
+
+/** Swaps the present token, for a request that carried `oldHash`: the present one, or its predecessor. */
+async function swapToken(
+  trx: Transaction<Database>,
+  presentHash: Buffer,
+  { newHash, oldHash }: { newHash: Buffer; oldHash: Buffer },
+  change: TokenChange,
+): Promise<string | undefined> {
+  const ends = 'credentialVersion' in change;
   const row = await trx
     .updateTable('session')
     .from('user_account')
     .whereRef('user_account.id', '=', 'session.user_id')
-    .where('session.token_hash', '=', oldHash)
+    .where('session.token_hash', '=', presentHash)
     .where(live)
     .$if('refresh' in change, (query) => query.where(recentRefreshes, '<', refreshesPerMinute))
     .set({
       token_hash: newHash,
+      unused_token_hash: ends ? null : newHash,
+      predecessor_hash: ends ? null : oldHash,
       last_seen_at: sql`now()`,
       ...('refresh' in change && {
         idle_expires_at: sql`least(now() + make_interval(secs => ${change.refresh.sessionIdleSeconds}), session.expires_at)`,
@@ -41,11 +61,29 @@ export async function rotateToken(
     })
     .returning('session.id')
     .executeTakeFirst();
-  if (row) {
-    const superseded = { token_hash: oldHash, session_id: row.id, refreshed: 'refresh' in change };
-    await trx.insertInto('superseded_token').values(superseded).execute();
-  }
-  return row?.id;
+  if (!row) return undefined;
+  const hashes = presentHash === oldHash ? [oldHash] : [oldHash, presentHash];
+  const refreshed = 'refresh' in change;
+  await trx
+    .insertInto('superseded_token')
+    .values(hashes.map((hash) => ({ token_hash: hash, session_id: row.id, refreshed })))
+    .onConflict((conflict) => conflict.column('token_hash').doUpdateSet({ superseded_at: sql`now()`, refreshed }))
+    .execute();
+  return row.id;
+}
+
+/** Locks the session whose unused token has this predecessor, and returns the hash of that token; undefined while its answer may be under way. */
+async function lockUnusedToken(trx: Transaction<Database>, predecessor: Buffer): Promise<Buffer | undefined> {
+  const row = await trx
+    .selectFrom('session')
+    .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
+    .where('superseded_token.token_hash', '=', predecessor)
+    .where('superseded_token.superseded_at', '<=', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
+    .where((eb) => isPredecessor(eb.ref('superseded_token.token_hash')))
+    .select('session.token_hash as tokenHash')
+    .forUpdate('session')
+    .executeTakeFirst();
+  return row?.tokenHash;
 }
 
 /** Whether the text is a token that this service has given to a session, live or not. The database is asked only about text of that shape. */
@@ -63,13 +101,14 @@ export async function isSessionToken(db: Kysely<Database>, text: string): Promis
 
 /**
  * Deletes up to `limit` tokens that another profile or password has replaced more than an hour ago; returns how many. Those matter only in
- * the moment in which a logout meets such a change. A token replaced by a refresh is stored as long as its session, to recognise its reuse.
+ * the moment in which a logout meets such a change, unless the new token was never used. A token replaced by a refresh is stored as long as its session, to recognise its reuse.
  */
 export async function deleteReplacedTokens(db: Kysely<Database>, limit: number): Promise<number> {
   const result = await sql`
     delete from superseded_token where token_hash in (
       select token_hash from superseded_token
       where not refreshed and superseded_at < now() - interval '1 hour'
+        and not exists (select from session where session.id = superseded_token.session_id and predecessor_hash = superseded_token.token_hash)
       limit ${limit} for update skip locked)`.execute(db);
   return Number(result.numAffectedRows ?? 0);
 }

@@ -8,7 +8,7 @@ import { replaceToken } from './replace-token.ts';
 
 /**
  * Switches to the user's profile called `name`, or to the default one for undefined. Returns the new token once no process accepts an older one
- * (rule 15). Throws 404 `not-found` for any other name (rule 63).
+ * than that of the request, which ends with the first use of the new one (rules 15 and 20). Throws 404 `not-found` for any other name (rule 63).
  */
 export async function switchProfile(context: Context, caller: Caller, principal: Principal, name: string | undefined): Promise<string> {
   const profile = await findProfile(context.store.db, principal.user.id, name);

@@ -2,7 +2,7 @@
  * Finds live sessions by their tokens, with the principal of each. A session is live while it is not revoked and both its deadlines are in
  * the future by the database's clock. Its user must be active under the same credential version. All code uses this one definition.
  */
-import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
+import { sql, type Expression, type ExpressionBuilder, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, principalOf } from '../authn/caller-rows.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
@@ -26,16 +26,37 @@ export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>
     eb('session.credential_version', '=', eb.ref('user_account.credential_version')),
   ]);
 
-/** The principal of a live session, and the milliseconds until the session ends; undefined for any other token. */
+/**
+ * Whether `predecessor` is the token that the present one has replaced, which has not been used since. The client may not have received the present
+ * one, so this one goes on (rule 20). The statement must have the table `session`.
+ */
+export const isPredecessor = (predecessor: Expression<Buffer>) =>
+  sql<boolean>`(session.predecessor_hash = ${predecessor} and session.unused_token_hash = session.token_hash)`;
+
+export interface FoundSession {
+  principal: Principal;
+  /** Milliseconds until the session ends. */
+  lifeMs: number;
+}
+
+/** The session of the token that a request carries. Stores the first use of a token, which ends its predecessor (rule 20). */
+export async function acceptToken(context: Pick<Context, 'store'>, tokenHash: Buffer): Promise<FoundSession | undefined> {
+  const found = await findPrincipal(context, tokenHash);
+  if (found?.isUnused) await ignoreDiskFull(context.store.run(endPredecessor, { tokenHash }));
+  return found;
+}
+
+/** The live session of a token; undefined for any other token. `isUnused` says that no request has carried this token since it was made. */
 export async function findPrincipal(
   { store }: Pick<Context, 'store'>,
   tokenHash: Buffer,
-): Promise<{ principal: Principal; lifeMs: number } | undefined> {
+): Promise<(FoundSession & { isUnused: boolean }) | undefined> {
   const [current] = await store.read(findByToken, { tokenHash });
   const [row] = current ? [current] : await store.read(findBySupersededToken, { tokenHash });
   if (!row) return undefined;
   if (row.lastSeenIsDue) await ignoreDiskFull(store.run(touch, { id: row.id }));
-  return { principal: principalOfSession(row, tokenHash), lifeMs: row.lifeMs };
+  const principal = principalOfSession(row, tokenHash);
+  return { principal, lifeMs: row.lifeMs, isUnused: row.isUnused && principal.session?.current === true };
 }
 
 /** The principal of the session `id`, if it is live, whatever its token is by now; for what goes on after the request has been authenticated. */
@@ -92,6 +113,7 @@ export const sessionCallers = (source: 'session' | 'new_session') =>
       'session.expires_at as expiresAt',
       'session.credential_version as credentialVersion',
       'session.end_session_url as endSessionUrl',
+      sql<boolean>`coalesce(session.unused_token_hash = session.token_hash, false)`.as('isUnused'),
       sql<boolean>`coalesce(session.signed_in_at > now() - make_interval(mins => ${freshMinutes}), false)`.as('fresh'),
       sql<boolean>`session.last_seen_at < now() - make_interval(secs => ${lastSeenSeconds})`.as('lastSeenIsDue'),
       sql<number>`(extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8`.as('lifeMs'),
@@ -108,23 +130,39 @@ const findById = prepare<{ id: string }, SessionCallerRow>('session.find-by-id',
 );
 
 /**
- * Finds by a token that a refresh has replaced within the last {@link graceSeconds}, if every replacement since was a refresh as well. Any other
- * change of the session ends all its older tokens with its COMMIT (rules 15, 20 and 44).
+ * Finds by the predecessor of a token that has not been used. Also finds by a token that a refresh has replaced within the last {@link graceSeconds}, if
+ * every replacement since was a refresh as well. Any other change of the session ends all older tokens with its COMMIT (rules 15, 20 and 44).
  */
 const findBySupersededToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('session.find-superseded', (value) =>
   sessionCallers('session')
     .where(live)
     .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
     .where('superseded_token.token_hash', '=', value('tokenHash'))
-    .where('superseded_token.superseded_at', '>', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
     .where((eb) => {
       const otherChange = eb
         .selectFrom('superseded_token as since')
         .whereRef('since.session_id', '=', 'superseded_token.session_id')
         .whereRef('since.superseded_at', '>=', 'superseded_token.superseded_at')
         .where('since.refreshed', '=', false);
-      return eb.not(eb.exists(otherChange.select('since.token_hash')));
+      return eb.or([
+        isPredecessor(eb.ref('superseded_token.token_hash')),
+        eb.and([
+          eb('superseded_token.superseded_at', '>', sql<Date>`now() - make_interval(secs => ${graceSeconds})`),
+          eb.not(eb.exists(otherChange.select('since.token_hash'))),
+        ]),
+      ]);
     })
+    .compile(),
+);
+
+/** Stores that the present token was used. Does nothing if a transition has replaced it meanwhile. */
+const endPredecessor = prepare<{ tokenHash: Buffer }, never>('session.end-predecessor', (value) =>
+  builder
+    .updateTable('session')
+    .set({ unused_token_hash: null, predecessor_hash: null })
+    .where('token_hash', '=', value('tokenHash'))
+    .where('unused_token_hash', '=', value('tokenHash'))
+    .where('revoked_at', 'is', null)
     .compile(),
 );
 

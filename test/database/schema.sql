@@ -237,7 +237,9 @@ create table session (
   subject text,
   issuer_session_id text,
   end_session_url text,
-  signed_in_at timestamp with time zone
+  signed_in_at timestamp with time zone,
+  unused_token_hash bytea,
+  predecessor_hash bytea
 );
 
 create table superseded_token (

@@ -20,6 +20,7 @@ describe('selectDefaultProfile', () => {
     const answer = await service().call<Info>('POST', '/auth/profile', { cookie: away });
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body.profile).toMatchObject({ name: 'ada', default: true });
+    expect((await service().call('GET', '/auth', { cookie: cookieOf(answer) })).status).toBe(200);
     expect((await service().call('GET', '/auth', { cookie: away })).status).toBe(401);
     expect((await service().call<Info>('GET', '/auth', { cookie: cookieOf(answer) })).body.profile?.name).toBe('ada');
   });

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { Actions } from '../support/actions.ts';
 import { sessionOf } from '../support/clock.ts';
-import { useService } from '../support/service.ts';
+import { cookieOf, useService } from '../support/service.ts';
 
 const service = useService();
 const act = new Actions(service);
@@ -44,11 +44,13 @@ test('a session that another process ends stays cached if no notification comes'
   expect([before, principals.size]).toEqual([1, 1]);
 });
 
+const show = (cookie: string) => service().call('GET', '/auth', { cookie });
+
 test.each<[string, (ending: Ending) => Promise<{ status: number }>]>([
   ['a sign-in that evicts it', evict],
   ['a sign-in with its cookie', ({ user, cookie }) => act.signIn(user, cookie)],
   ['a logout', ({ cookie }) => act.logOut(cookie)],
-  ['a switch of the profile', ({ cookie }) => act.selectProfile(cookie)],
+  ['a switch of the profile and a request with its token', async ({ cookie }) => show(cookieOf(await act.selectProfile(cookie)))],
   ['a new password', ({ cookie }) => act.changePassword(cookie)],
   ['its revocation', async ({ cookie, other }) => act.revokeSession(other, (await sessionOf(service(), cookie)).id)],
   ['the revocation of all other sessions', ({ other }) => act.revokeOtherSessions(other)],

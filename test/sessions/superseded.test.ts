@@ -85,8 +85,8 @@ test.each<[string, End, unknown]>([
     ({ user }) => done(act.administer(['user', 'set-password', user, '--password-stdin'], nextPassword)),
     0,
   ],
-  ['a switch to another profile', ({ user, present }) => status(act.selectProfile(present, `${user}-second`)), 200],
-  ['a switch to the profile that it has', ({ present }) => status(act.selectProfile(present)), 200],
+  ['a switch to another profile', ({ user, present }) => switchAndUse(present, `${user}-second`), 200],
+  ['a switch to the profile that it has', ({ present }) => switchAndUse(present), 200],
   ['a logout', ({ present }) => status(act.logOut(present)), 204],
   ['a logout with the replaced token', ({ old }) => status(act.logOut(old)), 204],
   ['the end of the session by its user', ({ present, sessionId }) => status(act.revokeSession(present, sessionId)), 204],
@@ -128,6 +128,12 @@ test('401 — a token that a refresh replaced before a profile switch still reve
   const events = await service().db.selectFrom('audit_event').where('session_id', '=', sessionId).select('event').execute();
   expect(events).toContainEqual({ event: 'session.reuse_detected' });
 });
+
+/** The user switches the profile, and the client uses the new token once. */
+async function switchAndUse(cookie: string, profile?: string): Promise<number> {
+  const next = cookieOf(await act.selectProfile(cookie, profile));
+  return (await replica.call('GET', '/auth', { cookie: next })).status;
+}
 
 /** The user removes the link of the identity in the session `cookie`. */
 async function removeLink(subject: string, cookie: string): Promise<number> {

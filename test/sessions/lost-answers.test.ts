@@ -1,0 +1,153 @@
+/**
+ * The answer of a transition may be lost, so that the client has the former token only. It goes on until the new token is used (rules 15 and 20; RFC
+ * 9700, section 4.14.2).
+ */
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Actions } from '../support/actions.ts';
+import { agingToken, sessionOf } from '../support/clock.ts';
+import { cookieOf, TestService, useService } from '../support/service.ts';
+
+const service = useService();
+const act = new Actions(service);
+let replica: TestService;
+let users = 0;
+
+beforeAll(async () => {
+  replica = await service().replica();
+});
+afterAll(() => replica.close());
+
+/** A new session, whose user has a second profile. */
+async function opened(): Promise<{ user: string; cookie: string; sessionId: string }> {
+  const user = `user${users++}`;
+  const { id } = await service().createUser(user);
+  await service().createProfile(id, `${user}-second`, { note: ['read'] });
+  const cookie = await service().openSession(id);
+  return { user, cookie, sessionId: (await sessionOf(service(), cookie)).id };
+}
+
+const read = async (at: TestService, cookie: string) => (await at.call('GET', '/rest/entity/note/1', { cookie })).status;
+const everywhere = async (cookie: string) => [await read(service(), cookie), await read(replica, cookie)];
+const show = async (cookie: string) => (await replica.call('GET', '/auth', { cookie })).status;
+const eventsOf = async (sessionId: string) =>
+  (await service().db.selectFrom('audit_event').where('session_id', '=', sessionId).select('event').execute()).map(({ event }) => event);
+
+/** Each transition that hands out another token of the same session. */
+const transitions: Record<string, (cookie: string, user: string) => ReturnType<typeof act.refresh>> = {
+  'a refresh': (cookie) => act.refresh(cookie),
+  'a switch to another profile': (cookie, user) => act.selectProfile(cookie, `${user}-second`),
+  'a switch to the default profile': (cookie) => act.selectProfile(cookie),
+};
+
+describe.for(Object.entries(transitions))('%s whose answer is lost', ([, transition]) => {
+  test('200 — the former token goes on, in each replica, and may do the same again after ten seconds (rule 20)', async () => {
+    const { user, cookie, sessionId } = await opened();
+    expect((await transition(cookie, user)).status).toBe(200);
+    expect((await transition(cookie, user)).status, 'the answer may be under way').toBe(409);
+    await agingToken(service(), cookie, 11);
+    for (const at of [service(), replica]) expect((await at.call('GET', '/auth', { cookie })).status).toBe(200);
+    expect(await everywhere(cookie)).toEqual([404, 404]);
+
+    const again = await transition(cookie, user);
+    expect(again.status, again.text).toBe(200);
+    await agingToken(service(), cookie, 11);
+    expect(await everywhere(cookie), 'the second answer is lost as well').toEqual([404, 404]);
+    const third = await transition(cookie, user);
+    expect(await everywhere(cookieOf(third))).toEqual([404, 404]);
+    expect(await eventsOf(sessionId)).not.toContain('session.reuse_detected');
+  });
+
+  test('401 — the former token, once the new one was used on another replica (rules 15 and 20)', async () => {
+    const { user, cookie } = await opened();
+    const next = cookieOf(await transition(cookie, user));
+    expect(await read(service(), cookie)).toBe(404);
+    expect(await read(replica, next)).toBe(404);
+    await agingToken(service(), cookie, 11);
+    expect(await everywhere(cookie)).toEqual([401, 401]);
+  });
+
+  test('204 — a logout with the former token ends the session, and no token works (rule 21)', async () => {
+    const { user, cookie } = await opened();
+    const next = cookieOf(await transition(cookie, user));
+    await agingToken(service(), cookie, 11);
+    expect((await act.logOut(cookie)).status).toBe(204);
+    for (const token of [cookie, next]) expect(await everywhere(token)).toEqual([401, 401]);
+  });
+
+  test('204 — a new password ends the former token, also if its own answer is lost (rules 15 and 44)', async () => {
+    const { user, cookie } = await opened();
+    const next = cookieOf(await transition(cookie, user));
+    await agingToken(service(), cookie, 11);
+    const changed = await act.changePassword(cookie);
+    expect(changed.status, changed.text).toBe(204);
+    for (const token of [cookie, next]) expect(await everywhere(token)).toEqual([401, 401]);
+    expect(await everywhere(cookieOf(changed))).toEqual([404, 404]);
+  });
+});
+
+test('401 — a stolen token that refreshes while the user has the newer one, which ends the session (rule 20)', async () => {
+  const { cookie: stolen, sessionId } = await opened();
+  const ofUser = cookieOf(await act.refresh(stolen));
+  await agingToken(service(), stolen, 11);
+  const ofThief = cookieOf(await act.refresh(stolen));
+  expect(await show(ofThief)).toBe(200);
+  await agingToken(service(), undefined, 11, sessionId);
+  expect(await show(ofUser)).toBe(401);
+  await service().settle();
+  expect(await everywhere(ofThief)).toEqual([401, 401]);
+  expect(await eventsOf(sessionId)).toContain('session.reuse_detected');
+});
+
+test('401 — the token before a profile switch or a new password, used late: the present token still works (rule 20)', async () => {
+  const { user, cookie, sessionId } = await opened();
+  const switched = cookieOf(await act.selectProfile(cookie, `${user}-second`));
+  expect(await show(switched)).toBe(200);
+  const changed = cookieOf(await act.changePassword(switched));
+  await agingToken(service(), undefined, 11, sessionId);
+  for (const old of [cookie, switched]) expect(await show(old)).toBe(401);
+  expect(await show(changed)).toBe(200);
+  expect(await eventsOf(sessionId)).not.toContain('session.reuse_detected');
+});
+
+test('200 — the first use of a token writes one row, and its further uses none', async () => {
+  const { cookie } = await opened();
+  const next = cookieOf(await act.refresh(cookie));
+  const version = async () =>
+    (await sql<{ xmin: string }>`select xmin::text from session where id = ${(await sessionOf(service(), next)).id}`.execute(service().db))
+      .rows[0]?.xmin;
+  const before = await version();
+  expect(await show(next)).toBe(200);
+  const first = await version();
+  expect(first).not.toBe(before);
+  expect(await show(next)).toBe(200);
+  expect(await version()).toBe(first);
+});
+
+test('200 — a superseded token is not cached, so it ends at the first use of its successor elsewhere (rule 17)', async () => {
+  const { user, cookie } = await opened();
+  const next = cookieOf(await act.selectProfile(cookie, `${user}-second`));
+  for (let count = 0; count < 2; count++) expect(await everywhere(cookie)).toEqual([404, 404]);
+  expect(await show(next)).toBe(200);
+  expect(await everywhere(cookie)).toEqual([401, 401]);
+});
+
+test('200 — a client whose connection breaks at any moment of a refresh stays signed in (rule 20)', async () => {
+  const { hostname, port } = new URL(service().url);
+  for (const delayMs of [0, 1, 2, 4, 8, 16]) {
+    const { cookie } = await opened();
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST /auth/refresh HTTP/1.1\r\nHost: localhost:3000\r\nCookie: ${cookie}\r\nContent-Length: 0\r\n\r\n`);
+    await setTimeout(delayMs);
+    socket.destroy();
+    const signedIn = async () => {
+      await agingToken(service(), cookie, 11);
+      expect(await show(cookie), `${delayMs} ms`).toBe(200);
+      return (await act.refresh(cookie)).status;
+    };
+    // The refresh of the broken connection may end meanwhile.
+    await expect.poll(signedIn).toBe(200);
+  }
+});
