@@ -155,7 +155,7 @@ test('spans that arrive faster than a collector accepts them are dropped, with a
   const { port } = slow.address() as { port: number };
   const errors: unknown[] = [];
   const options = { sampler: 'always_on', share: 1, isTrusted: () => false, version: '0' } as const;
-  const traces = openTraces({ endpoint: `http://127.0.0.1:${port}`, ...options }, (error) => errors.push(error));
+  const traces = openTraces({ url: `http://127.0.0.1:${port}/v1/traces`, ...options }, (error) => errors.push(error));
   const request = { routeOptions: { config: {} }, socket: {}, method: 'GET', id: '1' } as FastifyRequest;
   const scope = traces.open(request, { raw: new EventEmitter() } as FastifyReply);
   const work = () => scope?.begin({ kind: 'database', name: 'select' }).end();
