@@ -119,7 +119,7 @@ export function batchHandlers(context: Context): BatchHandlers {
       const { atomic = true, operations: sent } = body;
       const dryRun = prefersDryRun(headers.prefer);
       if (dryRun && !atomic) throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'conflicting' }] });
-      const reader = new BatchReader(principal, { sent, bodyText, limitBytes: config.bodyLimitBytes });
+      const reader = new BatchReader(principal, { sent, bodyText, limitBytes: config.bodyLimitBytes, store });
       reader.checkForm();
       const permits = await reader.authorize();
       const [permit] = permits;

@@ -2,7 +2,9 @@
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../authn/principal.ts';
 import { checkedBy, type Checked } from '../entities/store.ts';
+import type { Statements } from '../database/port.ts';
 import { requireEntityLimits } from '../entities/entity-limits.ts';
+import { NaturalKeys, type SentFields } from '../entities/natural-keys.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
@@ -91,6 +93,8 @@ export interface BatchInput {
   bodyText: string;
   /** The most bytes of the fields of one operation. */
   limitBytes: number;
+  /** Where the entities are that references name by values. */
+  store: Pick<Statements, 'query'>;
 }
 
 /** Reads the operations of a batch: rights first, then fields and references. Each method throws the problem of an operation, placed in the batch. */
@@ -98,6 +102,7 @@ export class BatchReader {
   readonly sent: readonly Sent[];
   readonly #principal: Principal;
   readonly #limitBytes: number;
+  readonly #store: BatchInput['store'];
   readonly #ids: ReadonlySet<string>;
   /** The JSON text of each operation. */
   readonly #texts: readonly string[];
@@ -105,8 +110,9 @@ export class BatchReader {
   readonly #created = new Map<string, { key: string; index: number }>();
   #refersForward = false;
 
-  constructor(principal: Principal, { sent, bodyText, limitBytes }: BatchInput) {
+  constructor(principal: Principal, { sent, bodyText, limitBytes, store }: BatchInput) {
     this.#limitBytes = limitBytes;
+    this.#store = store;
     this.#ids = new Set(sent.flatMap(({ id }) => id ?? []));
     this.#principal = principal;
     this.sent = sent;
@@ -198,22 +204,35 @@ export class BatchReader {
       case 'delete':
         return { ...common, op: 'delete', permit: permit as Permit<'delete'>, ifMatch: sent.ifMatch };
       case 'update': {
-        const patch = (await this.#withKeys(index, sent, type)).text;
-        return { ...common, op: 'update', permit: permit as Permit<'update'>, patch, ifMatch: sent.ifMatch };
+        const update = permit as Permit<'update'>;
+        const patch = (await this.#withAllKeys(types, update, index, { sent, type })).text;
+        return { ...common, op: 'update', permit: update, patch, ifMatch: sent.ifMatch };
       }
       case 'create': {
-        const { text, fields } = await this.#withKeys(index, sent, type);
+        const create = permit as Permit<'create'>;
+        const { text, fields } = await this.#withAllKeys(types, create, index, { sent, type });
         const checked = await inFields(() => {
           type?.check(fields);
           return checkedBy(type, fields);
         });
-        return { ...common, op: 'create', permit: permit as Permit<'create'>, fields: text, checked };
+        return { ...common, op: 'create', permit: create, fields: text, checked };
       }
     }
   }
 
+  /** The fields, with keys in place of the references to creates and of those by values. */
+  async #withAllKeys(
+    types: EntityTypes,
+    permit: Permit<'create' | 'update'>,
+    index: number,
+    { sent, type }: { sent: Sent; type: EntityType | undefined },
+  ): Promise<SentFields> {
+    const fields = await this.#withKeys(index, sent, type);
+    return await inFields(() => new NaturalKeys(this.#store, types, permit).replaced(type, fields));
+  }
+
   /** The fields, with the key of a create in place of each reference to it. */
-  async #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): Promise<{ text: string; fields: unknown }> {
+  async #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): Promise<SentFields> {
     const sent = memberTexts(this.#texts[index] ?? '{}').get('fields') ?? '{}';
     let text = sent;
     await inFields(() => requireEntityLimits(text, this.#limitBytes));

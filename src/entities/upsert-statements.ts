@@ -30,7 +30,7 @@ export function findByUnique(
 export const findKeyByUnique = (companion: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<{ key: string }> =>
   sql<{ key: string }>`select key from ${inSchema(companion.table)} where ${hasValues(companion, unique, values)}`;
 
-function hasValues({ columns }: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<boolean> {
+export function hasValues({ columns }: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<boolean> {
   const tests = columns
     .filter(({ name }) => unique.columns.includes(name))
     .map((column) => sql`${sql.ref(column.name)} = ${storedValue(column, sql`${values[column.name]}::${inputType(column)}`)}`);

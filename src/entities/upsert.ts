@@ -24,6 +24,7 @@ import { findAfter } from './idempotency/replay.ts';
 import type { EntityRow } from './row.ts';
 import { insertInTurn } from './create.ts';
 import { freshFields } from './fresh-fields.ts';
+import { NaturalKeys } from './natural-keys.ts';
 import { requireReferences } from './references.ts';
 import { checkedBy } from './store.ts';
 import { requireStoredSize } from './stored-size.ts';
@@ -70,12 +71,26 @@ interface Rule {
  */
 async function upsertEntity(writes: Writes, name: string, permits: UpsertPermits, caller: Caller, upsert: Upsert): Promise<Upserted> {
   for (let round = 0; round < rounds; round++) {
-    const rule = ruleBy(await writes.types.find(name), upsert);
-    const done = await attempt(writes, rule, permits, caller, upsert);
+    const type = await writes.types.find(name);
+    const wanted = await withReferencedKeys(writes, type, permits, upsert);
+    const done = await attempt(writes, ruleBy(type, wanted), permits, caller, wanted);
     if (done) return done;
     writes.types.forget();
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+}
+
+/** The upsert with keys in place of references by values. */
+async function withReferencedKeys(
+  { store, types }: Writes,
+  type: EntityType | undefined,
+  { create, update }: UpsertPermits,
+  upsert: Upsert,
+): Promise<Upsert> {
+  const permit = create ?? update;
+  if (!permit) return upsert;
+  const { fields, text } = await new NaturalKeys(store, types, permit).replaced(type, { fields: upsert.fields, text: upsert.patch });
+  return { ...upsert, fields, patch: text };
 }
 
 /** Upserts likewise, once for a claimed key. */

@@ -1,0 +1,103 @@
+/** References by the values of a unique rule of their target, `{"customer": {"number": "C-1"}}`: they hold in a database with other keys. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { declareType, type Entity } from '../support/entities.ts';
+import { faultsIn } from '../support/lists.ts';
+import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
+
+const service = useService();
+const all = ['create' as const, 'update' as const, 'read' as const];
+type Body = Entity & ProblemBody & { results: { status: number; entity: Entity }[] };
+let ada: Call;
+/** Reads own customers alone. */
+let owner: Call;
+/** Reads no customer. */
+let blind: Call;
+const customers: Record<string, string> = {};
+
+const as = async (name: string, grants: Parameters<ReturnType<typeof service>['createUser']>[1]): Promise<Call> => ({
+  cookie: await service().openSession((await service().createUser(name, grants)).id),
+});
+const send = (who: Call, path: string, json: object): Promise<Answer<Body>> =>
+  service().call<Body>('POST', `/rest/${path}`, { ...who, json });
+
+beforeAll(async () => {
+  ada = await as('ada', { '*': all });
+  const order = { actions: all, condition: 'any' as const };
+  owner = await as('owner', { order, customer: { actions: all, condition: 'own' } });
+  blind = await as('blind', { order, customer: ['create'] });
+  await declareType(service(), 'customer', {
+    type: 'object',
+    properties: {
+      number: { type: 'string' },
+      site: { type: 'string' },
+      tax: { type: 'object', properties: { id: { type: 'string', format: 'int64' } } },
+    },
+    'x-unique': [{ fields: ['number'] }, { fields: ['site', 'tax.id'] }],
+  });
+  const reference = { type: ['string', 'null'], format: 'int64' };
+  await declareType(service(), 'order', {
+    type: 'object',
+    properties: { number: { type: 'string' }, customer: reference, ship: { type: 'object', properties: { to: reference } }, lines: {} },
+    'x-unique': [{ fields: ['number'] }],
+    'x-references': { customer: { to: 'customer' }, 'ship.to': { to: 'customer' } },
+  });
+  for (const number of ['C-1', 'C-2'])
+    customers[number] = (await send(ada, 'entity/customer', { number, site: number, tax: { id: '7' } })).body.key;
+  customers['own'] = (await send(owner, 'entity/customer', { number: 'own' })).body.key;
+});
+
+let count = 0;
+const roads: Record<string, (who: Call, fields: object) => Promise<Answer<Body>>> = {
+  'an upsert that creates': (who, fields) => send(who, 'entity/order/upsert?by=number', { number: `U-${++count}`, ...fields }),
+  'an upsert that updates': async (who, fields) => {
+    const number = `V-${++count}`;
+    await send(ada, 'entity/order', { number });
+    return await send(who, 'entity/order/upsert?by=number', { number, ...fields });
+  },
+  'a create of a batch': async (who, fields) =>
+    inBatch(await send(who, 'batch', { operations: [{ op: 'create', name: 'order', fields }] })),
+  'an update of a batch': async (who, fields) => {
+    const { key } = (await send(ada, 'entity/order', { number: `B-${++count}` })).body;
+    return inBatch(await send(who, 'batch', { operations: [{ op: 'update', name: 'order', key, fields }] }));
+  },
+};
+
+/** The answer as that of the only operation. */
+function inBatch(answer: Answer<Body>): Answer<Body> {
+  const entity = answer.body.results?.[0]?.entity;
+  const faults = answer.body.errors?.map((fault) => ({ ...fault, pointer: fault.pointer?.replace('/operations/0/fields', '') }));
+  return { ...answer, body: { ...answer.body, ...entity, ...(faults && { errors: faults }) } as Body };
+}
+
+describe.for(Object.entries(roads))('%s', ([, road]) => {
+  test('stores the key of the entity with these values, of one field and of several, beside others as they were sent', async () => {
+    const answer = await road(ada, { customer: { number: 'C-2' }, ship: { to: { site: 'C-1', tax: { id: '7' } } }, lines: [1.5] });
+    expect(answer.status, answer.text).toBeLessThan(300);
+    expect(answer.body.fields).toMatchObject({ customer: customers['C-2'], ship: { to: customers['C-1'] }, lines: [1.5] });
+  });
+
+  test('422 — for values that no entity has, each with its pointer', async () => {
+    const answer = await road(ada, { customer: { number: 'C-9' }, ship: { to: { site: 'C-1', tax: { id: '8' } } } });
+    expect([answer.status, ...faultsIn(answer)]).toEqual([422, '/customer reference-not-found', '/ship/to reference-not-found']);
+  });
+
+  test('422 — for fields of no unique rule, and for values of another type', async () => {
+    const answer = await road(ada, { customer: { name: 'C-1' } });
+    expect([answer.status, ...faultsIn(answer)]).toEqual([422, '/customer invalid-value']);
+    expect(answer.body.errors?.[0]?.detail).toContain('number');
+    const mistyped = await road(ada, { customer: { number: 1 }, ship: { to: { site: 'C-1', tax: { id: 'seven' } } } });
+    expect([mistyped.status, ...faultsIn(mistyped)]).toEqual([422, '/customer/number invalid-value', '/ship/to/tax/id invalid-value']);
+  });
+
+  test('422 — as for a missing entity, for one that the caller may not refer to (rule 115)', async () => {
+    expect((await road(owner, { customer: { number: 'own' } })).body.fields).toMatchObject({ customer: customers['own'] });
+    for (const [who, fields] of [
+      [owner, { number: 'C-1' }],
+      [blind, { number: 'C-1' }],
+      [blind, { name: 'C-1' }],
+    ] as const) {
+      const answer = await road(who, { customer: fields });
+      expect([answer.status, ...faultsIn(answer)]).toEqual([422, '/customer reference-not-found']);
+    }
+  });
+});
