@@ -22,6 +22,8 @@ export type FaultCode =
   | 'lone-surrogate'
   | 'too-deep'
   | 'too-many-values'
+  | 'too-costly'
+  | 'type-too-costly'
   | 'member-name-too-long'
   | 'member-name-reserved'
   | 'invalid-cursor'

@@ -2,7 +2,9 @@
 import type { Store } from '../database/port.ts';
 import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
 import { verifyCompanion } from '../entities/verify.ts';
-import { listBuilds, listCompanions } from '../entity-types/store.ts';
+import { isCheapDocument } from '../entity-types/proof.ts';
+import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
+import { costlyTypeRisk } from '../maintenance/risks.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
 
 /** Entities of each type whose rows are compared unless all are. */
@@ -15,6 +17,20 @@ export async function checkBuilds({ db }: Store): Promise<CheckFinding> {
   return warn(
     `${builds.join(', ')}: being built, or a build was interrupted. Apply the type again to go on; otherwise the service undoes it within ten minutes`,
   );
+}
+
+/** Whether the service can check the fields of each type that a caller has declared. */
+export async function checkTypes({ db }: Store): Promise<CheckFinding> {
+  const types = await listTypes(db);
+  const documents = await listDocuments(db);
+  const costly: string[] = [];
+  for (const { name, source } of types) {
+    const document = documents.get(name);
+    if (source === 'api' && document && !(await isCheapDocument(document))) costly.push(name);
+  }
+  return costly.length > 0
+    ? fail(costly.map(costlyTypeRisk).join('; '))
+    : ok(`fields can be checked against each of ${types.length} types`);
 }
 
 /** Whether the companion tables have the values of the entities. */

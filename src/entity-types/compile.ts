@@ -8,10 +8,12 @@ import type { TypeSource } from '../database/tables.ts';
 import { trashKeepOf } from '../entities/removal/trash.ts';
 import { faultsOf } from '../http/validation-faults.ts';
 import { compileSchema } from '../json-schema/validator.ts';
+import { PatternMeter } from '../sandbox/pattern-meter.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { requiresIfMatch, schemaOf } from './document.ts';
 import { misspeltFinder } from './spellings.ts';
 import { acceptsPatchOf } from './patches.ts';
+import { withinPatternWork } from './pattern-work.ts';
 import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';
 import { validatorOptions } from './validator.ts';
@@ -21,15 +23,30 @@ export function compileType(revision: string, document: Schema, source: TypeSour
   const schema = schemaOf(document);
   const { 'x-collation': collated = {} }: RuleKeywords = document;
   const collations = new Map(Object.entries(collated));
-  const options = validatorOptions(source);
+  const meter = new PatternMeter();
+  const options = validatorOptions(source, meter);
   const validator = compileSchema(schema, options);
   const findMisspelt = misspeltFinder(schema, companion);
-  const acceptsPatch = acceptsPatchOf(schema, (ofMembers) => compileSchema(ofMembers, options).accepts);
+  const acceptsPatch = acceptsPatchOf(schema, (ofMembers) => {
+    const { accepts } = compileSchema(ofMembers, options);
+    return (members) =>
+      withinPatternWork(
+        meter,
+        () => members,
+        () => accepts(members),
+      );
+  });
   return {
     revision,
     document,
     check(fields, sent = () => fields) {
-      if (!validator.accepts(fields)) throw faultsOf(validator.errorsOf(fields), 'body', sent());
+      const bounded = <T>(tests: () => T): T => withinPatternWork(meter, sent, tests);
+      if (!bounded(() => validator.accepts(fields)))
+        throw faultsOf(
+          bounded(() => validator.errorsOf(fields)),
+          'body',
+          sent(),
+        );
       const faults = findMisspelt(fields);
       if (faults.length > 0) throw new Problem('validation-failed', { faults });
     },
@@ -52,5 +69,16 @@ function exactTypes(types: FieldTypes, companion: Companion | null): FieldTypes 
       const type = types.typeOf(field);
       return type === 'date-time' && !columns.some((column) => isDeepStrictEqual(column.field, field)) ? 'instant' : type;
     },
+  };
+}
+
+/** The type, none of whose fields can be checked in bounded time: nothing is written, and everything can be read. */
+export function withoutWrites(type: EntityType): EntityType {
+  return {
+    ...type,
+    check() {
+      throw new Problem('validation-failed', { faults: [{ pointer: '', code: 'type-too-costly' }] });
+    },
+    acceptsPatch: () => false,
   };
 }

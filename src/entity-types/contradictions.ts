@@ -1,8 +1,8 @@
 /** What contradicts itself in a document, so that no value of some type can fit it. It looks at each schema alone, and so finds only what is certain. */
 import type { Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
-import { deepestSchema, reported } from './document.ts';
-import { isSchemaObject, walkSchemas, type Schema } from './subschemas.ts';
+import { reported } from './document.ts';
+import { deepestSchema, isSchemaObject, walkSchemas, type Schema } from './subschemas.ts';
 
 const numbers = ['number', 'integer'];
 /** A lower and an upper limit of the values of some types, and whether a value may be equal to both. */

@@ -14,20 +14,22 @@ import { fieldTypesOf } from './field-types.ts';
 import { expansionOf, hasScalarItems } from './expansion.ts';
 import { anchorKeywords, faultsOfDialect, faultsOfMeaning, faultsOfName, repeatedKeywords } from './keywords.ts';
 import { faultsOfRules, withoutRules } from './rule-keywords.ts';
-import { linearPattern } from './linear-pattern.ts';
-import { isSchemaObject, targetOf, walkSchemas, type Schema } from './subschemas.ts';
+import { longestText } from '../sandbox/pattern-meter.ts';
+import { linearPatternSize } from '../sandbox/linear-pattern.ts';
+import { costlyPatternIn, patternsOf } from './patterns.ts';
+import { deepestSchema, isSchemaObject, targetOf, walkSchemas, type Schema } from './subschemas.ts';
 import { validatorOptions } from './validator.ts';
 
 /** Characters of a document as JSON. */
 const maximumLength = 262_144;
-/** Schemas inside each other. */
-export const deepestSchema = 32;
 /** Schemas of a caller's document, references replaced by what they refer to. A body has at most 10,000 values. */
 const maximumExpansion = 1_000;
 /** What a caller's document may cost for one value: see {@link Expansion}. */
 const maximumWork = 300;
 /** Schemas of a caller's document that apply to one value (decision 193). */
 const maximumApplied = 100;
+/** Instructions of the largest pattern of a caller that needs no `maxLength` beside it (decision 201). */
+const maximumUnboundedProgram = 128;
 /** Items that `uniqueItems` of a caller's document compares, unless they are scalars. */
 const maximumUnique = 1_000;
 
@@ -53,15 +55,18 @@ export function requiresIfMatch(document: Schema): boolean {
 
 /**
  * The faults of a document, at most {@link maximumFaults}; none if it can be applied. A document that a caller sends (`api`) must also bound the work
- * of its validation, because callers are not operators (rule 70).
+ * of its validation, because callers are not operators (rule 70). It may still take long, so it is checked in a sandbox (rule 101); `report` receives the
+ * pointer of each schema before its patterns are compiled.
  */
-export function faultsOfDocument(document: unknown, source: TypeSource): Fault[] {
+export function faultsOfDocument(document: unknown, source: TypeSource, report: (pointer: string) => void = () => undefined): Fault[] {
   if (!isSchemaObject(document)) return [{ pointer: '', code: 'invalid-type', values: { allowed: 'object' } }];
   if (JSON.stringify(document).length > maximumLength) return [{ pointer: '', code: 'too-long', values: { maximum: maximumLength } }];
   const schemas = new Map<string, unknown>();
   const complete = walkSchemas(document, deepestSchema, (schema, pointer) => schemas.set(pointer, schema));
   if (!complete) return [{ pointer: '', code: 'too-deep', values: { limit: deepestSchema } }];
-  const walked = { document, schemas: new Set(schemas.values()), source };
+  const costly = source === 'api' ? costlyPatternIn(document) : undefined;
+  if (costly !== undefined) return reported(document, [{ pointer: costly, code: 'too-costly' }]);
+  const walked = { document, schemas: new Set(schemas.values()), source, report };
   const faults = [...schemas].flatMap(([pointer, schema]) => faultsOfSchema(walked, schema, pointer)).concat(faultsOfForm(document));
   if (faults.length === 0) faults.push(...faultsOfRules(document, fieldTypesOf(schemaOf(document))));
   if (faults.length === 0) faults.push(...(source === 'api' ? faultsOfExpansion(document) : []), ...faultsOfCompilation(document, source));
@@ -92,11 +97,13 @@ interface Walked {
   /** All schemas of the document. A `$ref` into an example or a value of `enum` leads to none of them. */
   schemas: ReadonlySet<unknown>;
   source: TypeSource;
+  report(pointer: string): void;
 }
 
 function faultsOfSchema(walked: Walked, schema: unknown, pointer: string): Fault[] {
   if (typeof schema === 'boolean') return [];
   if (!isSchemaObject(schema)) return [{ pointer, code: 'invalid-type', values: { allowed: 'object, boolean' } }];
+  if (patternsOf(schema).length > 0) walked.report(pointer);
   const found = faultsOfMeaning(walked.document['$schema'], schema, pointer);
   const own = Object.entries(schema).flatMap(([keyword, value]) => {
     const place = `${pointer}/${keyword.replaceAll('~', '~0').replaceAll('/', '~1')}`;
@@ -135,16 +142,28 @@ function isTime(value: unknown): boolean {
   return typeof keep === 'string' && duration.test(keep) && Object.keys(others).length === 0;
 }
 
+/** Where a refusal of a pattern leads. */
+const patternSyntax = 'RE2: https://github.com/google/re2/wiki/Syntax';
+
 /** What a caller's document may not say, because validating fields could take long. */
 function faultsOfWork(schema: Schema, keyword: string, value: unknown, pointer: string): Fault[] {
   if (anchorKeywords.has(keyword) || (keyword === '$ref' && typeof value === 'string' && !plainPointer.test(value)))
     return [{ pointer, code: 'not-supported', values: { instead: '{"$ref":"#/$defs/…"}' } }];
-  const patterns = keyword === 'pattern' ? [value] : keyword === 'patternProperties' && isSchemaObject(value) ? Object.keys(value) : [];
-  if (!patterns.every((pattern) => typeof pattern !== 'string' || linearPattern(pattern)))
-    return [{ pointer, code: 'not-supported', values: { instead: 'RE2: https://github.com/google/re2/wiki/Syntax' } }];
+  if (keyword === 'pattern' && typeof value === 'string') return faultsOfPattern(schema, value, pointer);
+  if (keyword === 'patternProperties' && isSchemaObject(value) && !Object.keys(value).every((pattern) => linearPatternSize(pattern)))
+    return [{ pointer, code: 'not-supported', values: { instead: patternSyntax } }];
   if (keyword === 'uniqueItems' && value === true && !(Number(schema['maxItems']) <= maximumUnique) && !hasScalarItems(schema))
     return [{ pointer, code: 'too-many-values', values: { limit: maximumUnique } }];
   return [];
+}
+
+/** A pattern that RE2 does not have or that is too large, and a large one for texts of any length. */
+function faultsOfPattern({ maxLength }: Schema, pattern: string, pointer: string): Fault[] {
+  const found = linearPatternSize(pattern);
+  if (!found) return [{ pointer, code: 'not-supported', values: { instead: patternSyntax } }];
+  const maximum = longestText(found.weight);
+  if (found.size <= maximumUnboundedProgram || Number(maxLength) <= maximum) return [];
+  return [{ pointer: pointer.replace(/pattern$/, 'maxLength'), code: 'invalid-value', values: { maximum } }];
 }
 
 /** Faults of the values of keywords, by the meta-schema of JSON Schema. */

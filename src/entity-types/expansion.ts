@@ -2,7 +2,8 @@
  * How much work a schema with references can make. Without a limit a short document describes exponential work: each of forty definitions can
  * refer twice to the next one.
  */
-import { linearPattern } from './linear-pattern.ts';
+import { linearPatternSize } from '../sandbox/linear-pattern.ts';
+import { patternsOf } from './patterns.ts';
 import { isSchemaObject, subschemasOf, targetOf, type Schema } from './subschemas.ts';
 
 const scalarTypes = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'null']);
@@ -33,13 +34,14 @@ export function expansionOf(document: Schema, limit: number): Expansion {
     size += 1;
     if (!isSchemaObject(schema) || size > limit || recursiveReference !== undefined) return { work: 0, applied: 1 };
     if (Array.isArray(schema['enum'])) size += schema['enum'].length;
-    let work = patternsOf(schema).reduce((sum, pattern) => sum + (linearPattern(pattern)?.programSize() ?? 0), ownWork(schema));
+    const patterns = patternsOf(schema);
+    let work = patterns.reduce((sum, { pattern }) => sum + (linearPatternSize(pattern)?.size ?? 0), ownWork(schema));
     let applied = 1;
     const add = (inner: ReturnType<typeof costsOf>) => {
       work += inner.work;
       applied += inner.applied;
     };
-    size += patternsOf(schema).length * 4;
+    size += patterns.length * 4;
     const { $ref } = schema;
     if (typeof $ref === 'string') {
       if (followed.has($ref)) recursiveReference ??= $ref;
@@ -61,10 +63,6 @@ export function expansionOf(document: Schema, limit: number): Expansion {
   };
   const costs = costsOf(document);
   return recursiveReference === undefined ? { size, ...costs } : { recursiveReference };
-}
-
-function patternsOf({ pattern, patternProperties }: Schema): string[] {
-  return [...(typeof pattern === 'string' ? [pattern] : []), ...Object.keys(patternProperties ?? {})];
 }
 
 function ownWork(schema: Schema): number {

@@ -7,6 +7,7 @@ import { countEntities, existingKeys, scanEntities, type StoredFields } from '..
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
+import { Pauses } from '../http/turns.ts';
 import { compileType } from './compile.ts';
 import { canonicalValue, DuplicateFinder, type RepeatedDigests } from './duplicates.ts';
 import { needsCheck, needsRules, type TypeChange, type TypePlan } from './plan.ts';
@@ -92,6 +93,7 @@ class Examiner {
   readonly #findMisspelt: FindMisspelt;
   readonly #finders: DuplicateFinder[];
   readonly #examples: UnfitEntity[] = [];
+  readonly #pauses = new Pauses();
   #unfit = 0;
 
   constructor(
@@ -108,12 +110,14 @@ class Examiner {
   }
 
   async add(batch: readonly StoredFields[]): Promise<void> {
-    const read = batch.map(({ key, fields: text }) => {
+    const read: { key: string; errors: Fault[]; values: CompanionValues | null }[] = [];
+    for (const { key, fields: text } of batch) {
+      await this.#pauses.whenLong();
       const fields: unknown = parseJson(text);
       const errors = [...faultsIn(() => this.#check?.(fields)), ...this.#findMisspelt(fields)];
       const values = this.#rules && valuesOrFaults(this.#rules, fields, errors);
-      return { key, errors, values };
-    });
+      read.push({ key, errors, values });
+    }
     for (const { values } of read)
       this.#finders.forEach((finder, index) => {
         const shared = values && this.#sharedValue(index, values);

@@ -18,9 +18,9 @@ import { negotiateLocale } from '../locales/negotiate.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
 import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
 import { faultsOfContradictions } from './contradictions.ts';
-import { faultsOfDocument } from './document.ts';
 import { faultUnder, findingsOf } from './findings.ts';
 import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from './plan.ts';
+import { faultsOfUntrusted } from './proof.ts';
 import { targetsOf } from './references.ts';
 import { faultsOfRequirements } from './requirements.ts';
 import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
@@ -55,6 +55,12 @@ export function typeHandlers(context: Context): TypeHandlers {
     return applied;
   }
 
+  /** Throws 422 with the faults of the document, whose pointers begin with `at`. */
+  async function requireDocument({ user }: Principal, document: unknown, at: string): Promise<void> {
+    const faults = await queues.run(user.name, () => faultsOfUntrusted(document));
+    if (faults.length > 0) throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder(at, fault)) });
+  }
+
   return {
     async listEntityTypes({ principal }) {
       const types = (await listTypes(store.db)).filter(({ name }) => isPermitted(principal, name, 'type'));
@@ -74,7 +80,7 @@ export function typeHandlers(context: Context): TypeHandlers {
       authorize(principal, params.name, 'type');
       const expectRevision = expectation(headers);
       const allowUnfit = query.allowUnfit === '1';
-      requireDocument(body, '');
+      await requireDocument(principal, body, '');
       const change = { name: params.name, document: body, source: 'api' } as const;
       const expect: ApplyOptions['expect'] = (current, plan) => {
         expectRevision(current);
@@ -102,7 +108,7 @@ export function typeHandlers(context: Context): TypeHandlers {
     async planEntityType({ params, body, principal, request }) {
       authorize(principal, params.name, 'type');
       const { document = null } = body;
-      if (document !== null) requireDocument(document, '/document');
+      if (document !== null) await requireDocument(principal, document, '/document');
       const change = { name: params.name, document, source: 'api' } as const;
       const current = await findType(store.db, params.name);
       if (document === null) requireType(current);
@@ -143,13 +149,6 @@ function describeType({ document, ...summary }: TypeRow): Schemas['EntityType'] 
 
 function actorOf({ user }: Principal, { origin }: Caller): Actor {
   return { name: user.name, origin, via: 'api' };
-}
-
-/** Throws 422 with the faults of the document, whose pointers begin with `at`. */
-function requireDocument(document: unknown, at: string): void {
-  const faults = faultsOfDocument(document, 'api');
-  if (faults.length === 0) return;
-  throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder(at, fault)) });
 }
 
 /**

@@ -7,7 +7,8 @@ import type { Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { compileType } from './compile.ts';
+import { compileType, withoutWrites } from './compile.ts';
+import { isCheapDocument } from './proof.ts';
 import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
 import type { EntityType, EntityTypes } from './types.ts';
 
@@ -19,6 +20,7 @@ const leastCharacters = 4_096;
 export class TypeRegistry implements EntityTypes {
   readonly #db: Kysely<Database>;
   readonly #onlyDeclared: boolean;
+  readonly #onCostly: (name: string, revision: string) => void;
   /** By revision: what a revision is never changes. Requests that need the same one at the same time share its load. */
   readonly #types = new LRUCache<string, EntityType>({
     maxSize: maximumCharacters,
@@ -29,8 +31,14 @@ export class TypeRegistry implements EntityTypes {
   #revisions: Promise<ReadonlyMap<string, string>> | undefined;
   #notified = false;
 
-  constructor(db: Kysely<Database>, { entityTypes }: Pick<Config, 'entityTypes'>) {
+  /** `onCostly` receives the name and revision of a type whose patterns take too long, when this process has read it. */
+  constructor(
+    db: Kysely<Database>,
+    { entityTypes }: Pick<Config, 'entityTypes'>,
+    onCostly: (name: string, revision: string) => void = () => undefined,
+  ) {
     this.#db = db;
+    this.#onCostly = onCostly;
     this.#onlyDeclared = entityTypes === 'declared';
   }
 
@@ -93,7 +101,10 @@ export class TypeRegistry implements EntityTypes {
   async #load(revision: string, db: Kysely<Database>): Promise<EntityType> {
     const found = await findRevision(db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
-    const { document, source, companion, isPlaceholder, mayBeUnfit } = found;
-    return { ...compileType(revision, document, source, companion), isPlaceholder, mayBeUnfit };
+    const { name, document, source, companion, isPlaceholder, mayBeUnfit } = found;
+    const type = { ...compileType(revision, document, source, companion), isPlaceholder, mayBeUnfit };
+    if (source !== 'api' || (await isCheapDocument(document))) return type;
+    this.#onCostly(name, revision);
+    return withoutWrites(type);
   }
 }

@@ -126,6 +126,7 @@ export async function findDocuments(db: Kysely<Database>, revisions: readonly st
 }
 
 export interface Revision {
+  name: string;
   document: Schema;
   source: TypeSource;
   /** Null: the type has no rules that need a companion table. */
@@ -143,6 +144,7 @@ export async function findRevision(db: Kysely<Database>, revision: string): Prom
     .where('revision', '=', revision)
     .where('document', 'is not', null)
     .select([
+      'name',
       sql<Schema>`document`.as('document'),
       'source',
       sql<Companion | null>`companion`.as('companion'),

@@ -3,6 +3,9 @@ import { pointerTo } from '../http/pointer.ts';
 
 export type Schema = Record<string, unknown>;
 
+/** The most schemas inside each other in a document. */
+export const deepestSchema = 32;
+
 /** A schema inside another one, or what stands in its place. */
 export interface Subschema {
   schema: unknown;

@@ -2,11 +2,12 @@
 import { formats } from '../contract/formats.ts';
 import type { TypeSource } from '../database/tables.ts';
 import type { ValidatorOptions } from '../json-schema/types.ts';
-import { linearPattern } from './linear-pattern.ts';
+import { linearPattern } from '../sandbox/linear-pattern.ts';
+import { PatternMeter } from '../sandbox/pattern-meter.ts';
 
-/** Patterns of callers take linear time, and V8 never gets them (rule 70). Those of operators are JavaScript's. */
-export function validatorOptions(source: TypeSource): ValidatorOptions {
-  return { formats, compilePattern: source === 'api' ? linearPattern : operatorPattern };
+/** Patterns of callers take linear time, which `meter` bounds, and V8 never gets them (rule 70). Those of operators are JavaScript's. */
+export function validatorOptions(source: TypeSource, meter = new PatternMeter()): ValidatorOptions {
+  return { formats, compilePattern: source === 'api' ? (pattern) => linearPattern(pattern, meter) : operatorPattern };
 }
 
 function operatorPattern(pattern: string): RegExp | undefined {

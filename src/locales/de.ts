@@ -220,6 +220,8 @@ export const de: Catalogue = {
     'lone-surrogate': 'Text darf kein unvollständiges Surrogatpaar enthalten.',
     'too-deep': 'Die Verschachtelung ist zu tief.[ Höchsttiefe: {limit}.]',
     'too-many-values': 'Es sind zu viele Werte.[ Höchstzahl: {limit}.]',
+    'too-costly': 'Die Prüfung dauert zu lange. Kürzen oder vereinfachen Sie dies.',
+    'type-too-costly': 'Die Muster des Typs brauchen zu lange für die Prüfung. Deklarieren Sie ihn mit einfacheren.',
     'member-name-too-long': 'Ein Element dieses Objekts hat einen zu langen Namen.[ Höchstlänge: {limit}.]',
     'member-name-reserved': 'Der Name dieses Elements ist reserviert. Verwenden Sie einen anderen.',
     'invalid-cursor': 'Dieser Cursor gehört nicht zu dieser Liste. Beginnen Sie ohne ihn von vorn.',

@@ -204,6 +204,8 @@ export const en: Catalogue = {
     'lone-surrogate': 'Text must not contain an incomplete surrogate pair.',
     'too-deep': 'This is nested too deeply.[ Maximum depth: {limit}.]',
     'too-many-values': 'There are too many values.[ Maximum number: {limit}.]',
+    'too-costly': 'This takes too long to check. Make it shorter or simpler.',
+    'type-too-costly': 'The patterns of the type take too long to check. Declare it with simpler ones.',
     'member-name-too-long': 'A member of this object has too long a name.[ Maximum length: {limit}.]',
     'member-name-reserved': 'The name of this member is reserved. Use another one.',
     'invalid-cursor': 'This cursor does not belong to this list. Begin again without it.',

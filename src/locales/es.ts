@@ -210,6 +210,8 @@ export const es: Catalogue = {
     'lone-surrogate': 'Un texto no debe contener un par suplente (surrogate) incompleto.',
     'too-deep': 'El anidamiento es demasiado profundo.[ Profundidad máxima: {limit}.]',
     'too-many-values': 'Hay demasiados valores.[ Número máximo: {limit}.]',
+    'too-costly': 'La comprobación tarda demasiado. Acorte o simplifique esto.',
+    'type-too-costly': 'Los patrones del tipo tardan demasiado en comprobarse. Declárelo con patrones más sencillos.',
     'member-name-too-long': 'Un miembro de este objeto tiene un nombre demasiado largo.[ Longitud máxima: {limit}.]',
     'member-name-reserved': 'El nombre de este miembro está reservado. Utilice otro.',
     'invalid-cursor': 'Este cursor no pertenece a esta lista. Empiece de nuevo sin él.',

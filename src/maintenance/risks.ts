@@ -81,6 +81,10 @@ export const leftPasswordRisk = (file: string) => `${file} still has the first p
 export const plainHttpRisk =
   'HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read and change passwords, sessions and data on their way, and can act as this service';
 
+/** What it means that an earlier version has accepted a type whose patterns take too long. */
+export const costlyTypeRisk = (name: string) =>
+  `the patterns of the entity type ${name} take too long to compile: its entities can be read, but not written. Declare it with simpler patterns`;
+
 /** An upgrade that is under way, or was rolled back, leaves this version on a schema that it does not know. */
 export const laterSchemaRisk = (later: readonly string[]) =>
   `the database has migrations of a later version (${later.join(', ')}), beside which this one may run: finish the upgrade`;
