@@ -27,7 +27,10 @@ const keysOwned = prepare<{ targets: string }, { name: string; key: string }>('e
   sql<{ name: string; key: string }>`
     select entity.name, entity.key
     from jsonb_to_recordset(${value('targets')}::jsonb) as input (name text, key bigint, owner text)
-    join entity on ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key`.compile(builder),
+    cross join lateral (
+      select entity.name, entity.key from entity
+      where ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key offset 0
+    ) as entity`.compile(builder),
 );
 
 /** The references whose targets the caller may not all refer to. */
