@@ -72,7 +72,7 @@ describe('a connection that breaks when a write has reached the database', () =>
 
   test('503 — outcome-unknown: the entity was changed, and its ETag shows it', async () => {
     const entity = await create();
-    await call('POST', `/rest/entity/note/${entity.key}`, { json: {} });
+    await call('POST', `/rest/entity/note/${entity.key}`, { json: { a: 1.5 } });
     proxy.loseAnswerTo('entity.update');
     expectUnknown(await call('POST', `/rest/entity/note/${entity.key}`, { json: { a: 2 }, headers: { 'if-match': '"2"' } }));
     await expect.poll(() => rowOf(entity)).toMatchObject({ version: '3' });

@@ -37,6 +37,7 @@ test('removes tokens that a profile switch has replaced, and not those that dete
   cookie = cookieOf(await service().call('POST', '/auth/refresh', { cookie }));
   const switched = cookie;
   cookie = cookieOf(await service().call('POST', '/auth/profile', { cookie }));
+  expect((await service().call('GET', '/auth', { cookie })).status, 'the first use ends the predecessor').toBe(200);
   const kept = () => db.selectFrom('superseded_token').select('refreshed').orderBy('superseded_at').execute();
   expect(await deleteReplacedTokens(db, 1_000)).toBe(0);
   expect(await kept()).toEqual([{ refreshed: true }, { refreshed: false }]);
