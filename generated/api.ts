@@ -564,21 +564,26 @@ export interface paths {
         };
         /**
          * Export entities
-         * @description The entities of the name that the caller may read, by key, as a stream. An entity is sent as it is when the stream reaches it; the export is no
-         *     snapshot. Rights count anew on each part.
+         * @description The entities of the name that the caller may read, by key or in the order of `sort`, as a stream. An entity is sent as it is when the stream
+         *     reaches it; the export is no snapshot. Rights count anew on each part.
          *
          *     **NDJSON**: each line is an `Entity`. The last line is `{"$complete":true,"entities":1000,"position":"512"}`: the export has all changes up to
          *     this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
          *     is false, and `problem` has the reason.
          *
-         *     **CSV**: UTF-8 with a header. The first column is `$key`, then comes one for each field of the declared type, or of `fields`. Without `fields`
-         *     the last column is `$fields`: a JSON object of what has no other column. An empty cell is a missing field, `\N` is null, `""` is the empty text.
-         *     Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
+         *     **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
+         *     the declared type, or of `fields`. Without `fields` the last column is `$fields`: a JSON object of what has no other column. An empty cell is a
+         *     missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
          *     which every HTTP client tells as an error.
          */
         get: operations["exportEntities"];
         put?: never;
-        post?: never;
+        /**
+         * Export entities by a query in the body
+         * @description The same as `exportEntities` with the parameters as one JSON object, for filters that are too long for a URL. It changes nothing, so it may be
+         *     repeated.
+         */
+        post: operations["exportQuery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -602,13 +607,24 @@ export interface paths {
          *
          *     The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
          *     `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
-         *     `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1}` with the last row whose outcome is known. The last line has `"done":true`.
-         *     Where the service reads from a standby too, these lines have a `consistencyToken`.
-         *     If the import has to end early, its last line has `"done":false` and the `problem`. If the outcome of a COMMIT is unknown,
-         *     `uncertainTo` is the last row that it may have written.
+         *     `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1,"removedFields":0}` with the last row whose outcome is known. The last
+         *     line has `"done":true`. Where the service reads from a standby too, these lines have a `consistencyToken`.
          *
-         *     **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count. **CSV**: UTF-8 with a
-         *     header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does not name is a text.
+         *     - Consecutive rows that are refused for the same reason are one line, with the last of them as `toRow`. It comes when the next row is another one.
+         *     - `duplicateOf` is the row of the same file that has the same unique value. The second row is refused.
+         *     - `removedFields` counts the members of objects that updates have removed.
+         *     - `ignored` names the columns that count for nothing: those called `$ignore`, `$key` without `by=$key`, `$version` without `by`, and other names
+         *       of the envelope.
+         *     - If the import has to end early, its last line has `"done":false` and the `problem`. It is `too-many-refusals` after 1,000 lines of refused rows
+         *       or 100,000 such rows, and `too-many-rows` after 2,000,000 unique values. If the outcome of a COMMIT is unknown, `uncertainTo` is the last row
+         *       that it may have written.
+         *
+         *     **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count, and with `by=$key` the
+         *     key and the version. **CSV**: UTF-8 with a header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does
+         *     not name is a text. Rows of empty cells, and columns of empty cells without a name, are skipped.
+         *
+         *     With `by`, a row that has a version, in the column `$version` of CSV, changes the entity in this version alone, else it is refused with 412. A type
+         *     with `x-if-match: required` takes no update without it.
          */
         post: operations["importEntities"];
         delete?: never;
@@ -1464,6 +1480,30 @@ export interface components {
              * @enum {string}
              */
             deleted?: "only";
+        };
+        /** @description What to export, and how. */
+        EntityExport: {
+            /**
+             * @description Of the file. Without it `Accept` decides; NDJSON if both will do.
+             * @enum {string}
+             */
+            format?: "ndjson" | "csv";
+            filter?: components["schemas"]["Filter"];
+            /** @description As the parameter `search`. */
+            search?: string;
+            /** @description As the parameter `sort`, each field a text. */
+            sort?: string[];
+            /** @description As the parameter `fields`, each field a text. */
+            fields?: string[];
+            /** @description As the parameter `csvSafe`. */
+            csvSafe?: boolean;
+            /**
+             * @description As the parameter `delimiter`.
+             * @enum {string}
+             */
+            delimiter?: "comma" | "semicolon" | "tab";
+            /** @description As the parameter `bom`. */
+            bom?: boolean;
         };
         /** @description What to aggregate. */
         EntityAggregation: {
@@ -3435,13 +3475,30 @@ export interface operations {
                  *     200 values at most.
                  */
                 filter?: components["parameters"]["Filter"];
+                /**
+                 * @description Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
+                 *     `"a phrase"`, `or`, and `-` in front of a word for none. A word finds the words that begin with it, without regard to case and accents. Without `sort` the best matches come first if there are at most 10,000, else
+                 *     the list is by key. A name without `x-search` is 422.
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
+                 *     `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
+                 *     are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
+                 */
+                sort?: components["parameters"]["Sort"];
                 /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
                 fields?: components["parameters"]["FieldNames"];
                 /**
-                 * @description `true` puts an apostrophe in front of texts that begin with `=`, `+`, `-`, `@`, tab or carriage return, which spreadsheets take for
-                 *     formulas. An import does not remove it.
+                 * @description `true` puts an apostrophe in front of texts and names of columns that begin with `=`, `+`, `-`, `@`, tab or carriage return, also after
+                 *     apostrophes. Spreadsheets take such texts for formulas. Numbers, and the values of the formats `decimal` and `int64`, stay as they are. An
+                 *     import with `csvSafe=true` removes the apostrophes.
                  */
                 csvSafe?: "true" | "false";
+                /** @description What is between the cells of CSV. */
+                delimiter?: "comma" | "semicolon" | "tab";
+                /** @description `true` begins CSV with a byte order mark, by which Excel recognises UTF-8. */
+                bom?: "true" | "false";
             };
             header?: {
                 /**
@@ -3476,7 +3533,55 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["ValidationFailed"];
+            422: components["responses"]["QueryRefused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportQuery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
+                 *     lack changes of the last two seconds, or of the time that the operator allows.
+                 */
+                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description What to export, and how; all members are optional. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EntityExport"];
+            };
+        };
+        responses: {
+            /** @description The entities. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["QueryRefused"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -3486,16 +3591,25 @@ export interface operations {
             query?: {
                 /** @description Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do. */
                 format?: components["parameters"]["TransferFormat"];
-                /** @description The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. */
+                /**
+                 * @description The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. `$key`: the entity
+                 *     with the key of the row is updated, and a row without a key creates one. A key of no entity is refused.
+                 */
                 by?: string;
-                /** @description `replace`: a row has all fields of the entity that it updates. `merge`: it is merged into them, as by `updateEntity`. */
-                mode?: "replace" | "merge";
-                /** @description `true` writes nothing: each transaction is rolled back. Rows of different transactions do not see each other then. */
+                /**
+                 * @description How a row changes the entity that it updates. `update`: its members replace those of the entity, inside of objects too, and the others stay.
+                 *     A field whose cell is empty is removed. `replace`: a row has all fields of the entity; others are removed. `merge`: it is merged into them, as
+                 *     by `updateEntity`, so that null removes.
+                 */
+                mode?: "update" | "replace" | "merge";
+                /** @description `true` writes nothing, and reports what an import would do. */
                 dryRun?: "true" | "false";
                 /** @description The first row that counts, to go on after an import that ended early. Rows are lines in NDJSON; the header of CSV is row 1. */
                 fromRow?: string;
                 /** @description What is between the cells of CSV. */
                 delimiter?: "comma" | "semicolon" | "tab";
+                /** @description `true` removes the apostrophes that an export with `csvSafe=true` has put in front of texts and names of columns. */
+                csvSafe?: "true" | "false";
             };
             header?: never;
             path: {

@@ -30,6 +30,7 @@ export const operations = {
   createEntities: { method: 'POST', path: '/rest/entity/{name}/bulk', tag: 'Entities', caller: 'principal' },
   upsertEntity: { method: 'POST', path: '/rest/entity/{name}/upsert', tag: 'Entities', caller: 'principal' },
   exportEntities: { method: 'GET', path: '/rest/entity/{name}/export', tag: 'Transfer', caller: 'principal' },
+  exportQuery: { method: 'POST', path: '/rest/entity/{name}/export', tag: 'Transfer', caller: 'principal' },
   importEntities: { method: 'POST', path: '/rest/entity/{name}/import', tag: 'Transfer', caller: 'principal' },
   getEntity: { method: 'GET', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
   updateEntity: { method: 'POST', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },

@@ -16,6 +16,8 @@ export type FaultCode =
   | 'invalid-json'
   | 'invalid-csv'
   | 'cell-count'
+  | 'unnamed-column'
+  | 'other-delimiter'
   | 'duplicate-member'
   | 'number-not-exact'
   | 'nul-character'
@@ -59,6 +61,7 @@ export const faultValues = {
   'too-short': { minimum: 'number' },
   'too-long': { maximum: 'number' },
   'invalid-json': { position: 'number' },
+  'other-delimiter': { delimiter: 'text' },
   'too-deep': { limit: 'number' },
   'too-many-values': { limit: 'number' },
   'member-name-too-long': { limit: 'number' },
@@ -68,7 +71,7 @@ export const faultValues = {
   'not-a-reference': { allowed: 'text' },
   'needs-index': { fields: 'text' },
   'too-many-tests': { limit: 'number' },
-  'duplicate-value': { fields: 'text' },
+  'duplicate-value': { row: 'text', fields: 'text' },
   'not-supported': { statement: 'text', instead: 'text', removed: 'text' },
   contradictory: { keyword: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, ValueUnit>>>;

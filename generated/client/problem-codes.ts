@@ -36,6 +36,8 @@ export type ProblemCode =
   | 'password-rejected'
   | 'idempotency-key-reused'
   | 'query-too-expensive'
+  | 'too-many-refusals'
+  | 'too-many-rows'
   | 'precondition-required'
   | 'rate-limited'
   | 'headers-too-large'

@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { AggregateEntitiesData, AggregateEntitiesResponses, ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, ExportEntitiesData, ExportEntitiesResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, ImportEntitiesData, ImportEntitiesResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RestoreEntityData, RestoreEntityResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses, UpsertEntityData, UpsertEntityResponses } from './types.gen.ts';
+import type { AggregateEntitiesData, AggregateEntitiesResponses, ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, ExportEntitiesData, ExportEntitiesResponses, ExportQueryData, ExportQueryResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, ImportEntitiesData, ImportEntitiesResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RestoreEntityData, RestoreEntityResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses, UpsertEntityData, UpsertEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -664,16 +664,16 @@ export const upsertEntity = (options: Options<UpsertEntityData>): RequestResult<
 /**
  * Export entities
  *
- * The entities of the name that the caller may read, by key, as a stream. An entity is sent as it is when the stream reaches it; the export is no
- * snapshot. Rights count anew on each part.
+ * The entities of the name that the caller may read, by key or in the order of `sort`, as a stream. An entity is sent as it is when the stream
+ * reaches it; the export is no snapshot. Rights count anew on each part.
  *
  * **NDJSON**: each line is an `Entity`. The last line is `{"$complete":true,"entities":1000,"position":"512"}`: the export has all changes up to
  * this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
  * is false, and `problem` has the reason.
  *
- * **CSV**: UTF-8 with a header. The first column is `$key`, then comes one for each field of the declared type, or of `fields`. Without `fields`
- * the last column is `$fields`: a JSON object of what has no other column. An empty cell is a missing field, `\N` is null, `""` is the empty text.
- * Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
+ * **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
+ * the declared type, or of `fields`. Without `fields` the last column is `$fields`: a JSON object of what has no other column. An empty cell is a
+ * missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
  * which every HTTP client tells as an error.
  *
  */
@@ -701,6 +701,40 @@ export const exportEntities = (options: Options<ExportEntitiesData>): RequestRes
 });
 
 /**
+ * Export entities by a query in the body
+ *
+ * The same as `exportEntities` with the parameters as one JSON object, for filters that are too long for a URL. It changes nothing, so it may be
+ * repeated.
+ *
+ */
+export const exportQuery = (options: Options<ExportQueryData>): RequestResult<ExportQueryResponses> => options.client.post<ExportQueryResponses>({
+    security: [
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/export',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Import entities
  *
  * Creates an entity of each row of a file of up to 64 MiB. With `by` it updates the entity that has the same values, so that the file can
@@ -709,13 +743,24 @@ export const exportEntities = (options: Options<ExportEntitiesData>): RequestRes
  *
  * The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
  * `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
- * `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1}` with the last row whose outcome is known. The last line has `"done":true`.
- * Where the service reads from a standby too, these lines have a `consistencyToken`.
- * If the import has to end early, its last line has `"done":false` and the `problem`. If the outcome of a COMMIT is unknown,
- * `uncertainTo` is the last row that it may have written.
+ * `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1,"removedFields":0}` with the last row whose outcome is known. The last
+ * line has `"done":true`. Where the service reads from a standby too, these lines have a `consistencyToken`.
  *
- * **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count. **CSV**: UTF-8 with a
- * header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does not name is a text.
+ * - Consecutive rows that are refused for the same reason are one line, with the last of them as `toRow`. It comes when the next row is another one.
+ * - `duplicateOf` is the row of the same file that has the same unique value. The second row is refused.
+ * - `removedFields` counts the members of objects that updates have removed.
+ * - `ignored` names the columns that count for nothing: those called `$ignore`, `$key` without `by=$key`, `$version` without `by`, and other names
+ * of the envelope.
+ * - If the import has to end early, its last line has `"done":false` and the `problem`. It is `too-many-refusals` after 1,000 lines of refused rows
+ * or 100,000 such rows, and `too-many-rows` after 2,000,000 unique values. If the outcome of a COMMIT is unknown, `uncertainTo` is the last row
+ * that it may have written.
+ *
+ * **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count, and with `by=$key` the
+ * key and the version. **CSV**: UTF-8 with a header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does
+ * not name is a text. Rows of empty cells, and columns of empty cells without a name, are skipped.
+ *
+ * With `by`, a row that has a version, in the column `$version` of CSV, changes the entity in this version alone, else it is refused with 412. A type
+ * with `x-if-match: required` takes no update without it.
  *
  */
 export const importEntities = (options: Options<ImportEntitiesData>): RequestResult<ImportEntitiesResponses> => options.client.post<ImportEntitiesResponses>({

@@ -961,6 +961,41 @@ export type EntityQuery = {
 };
 
 /**
+ * What to export, and how.
+ */
+export type EntityExport = {
+    /**
+     * Of the file. Without it `Accept` decides; NDJSON if both will do.
+     */
+    format?: 'ndjson' | 'csv';
+    filter?: Filter;
+    /**
+     * As the parameter `search`.
+     */
+    search?: string;
+    /**
+     * As the parameter `sort`, each field a text.
+     */
+    sort?: Array<string>;
+    /**
+     * As the parameter `fields`, each field a text.
+     */
+    fields?: Array<string>;
+    /**
+     * As the parameter `csvSafe`.
+     */
+    csvSafe?: boolean;
+    /**
+     * As the parameter `delimiter`.
+     */
+    delimiter?: 'comma' | 'semicolon' | 'tab';
+    /**
+     * As the parameter `bom`.
+     */
+    bom?: boolean;
+};
+
+/**
  * What to aggregate.
  */
 export type EntityAggregation = {
@@ -3580,15 +3615,38 @@ export type ExportEntitiesData = {
          */
         filter?: string;
         /**
+         * Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
+         * `"a phrase"`, `or`, and `-` in front of a word for none. A word finds the words that begin with it, without regard to case and accents. Without `sort` the best matches come first if there are at most 10,000, else
+         * the list is by key. A name without `x-search` is 422.
+         *
+         */
+        search?: string;
+        /**
+         * Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
+         * `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
+         * are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
+         *
+         */
+        sort?: string;
+        /**
          * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
          */
         fields?: string;
         /**
-         * `true` puts an apostrophe in front of texts that begin with `=`, `+`, `-`, `@`, tab or carriage return, which spreadsheets take for
-         * formulas. An import does not remove it.
+         * `true` puts an apostrophe in front of texts and names of columns that begin with `=`, `+`, `-`, `@`, tab or carriage return, also after
+         * apostrophes. Spreadsheets take such texts for formulas. Numbers, and the values of the formats `decimal` and `int64`, stay as they are. An
+         * import with `csvSafe=true` removes the apostrophes.
          *
          */
         csvSafe?: 'true' | 'false';
+        /**
+         * What is between the cells of CSV.
+         */
+        delimiter?: 'comma' | 'semicolon' | 'tab';
+        /**
+         * `true` begins CSV with a byte order mark, by which Excel recognises UTF-8.
+         */
+        bom?: 'true' | 'false';
     };
     url: '/rest/entity/{name}/export';
 };
@@ -3627,10 +3685,10 @@ export type ExportEntitiesErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Well-formed, but not what is asked for.
+     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
      */
     422: Problem & {
-        code?: 'validation-failed';
+        code?: 'validation-failed' | 'query-too-expensive';
     };
     /**
      * Too many requests or failed attempts.
@@ -3657,6 +3715,105 @@ export type ExportEntitiesResponses = {
 
 export type ExportEntitiesResponse = ExportEntitiesResponses[keyof ExportEntitiesResponses];
 
+export type ExportQueryData = {
+    /**
+     * What to export, and how; all members are optional.
+     */
+    body: EntityExport;
+    headers?: {
+        /**
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
+         * lack changes of the last two seconds, or of the time that the operator allows.
+         *
+         */
+        'Consistency-Token'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/export';
+};
+
+export type ExportQueryErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
+     */
+    422: Problem & {
+        code?: 'validation-failed' | 'query-too-expensive';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ExportQueryError = ExportQueryErrors[keyof ExportQueryErrors];
+
+export type ExportQueryResponses = {
+    /**
+     * The entities.
+     */
+    200: string;
+};
+
+export type ExportQueryResponse = ExportQueryResponses[keyof ExportQueryResponses];
+
 export type ImportEntitiesData = {
     /**
      * The file.
@@ -3674,15 +3831,20 @@ export type ImportEntitiesData = {
          */
         format?: 'ndjson' | 'csv';
         /**
-         * The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated.
+         * The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. `$key`: the entity
+         * with the key of the row is updated, and a row without a key creates one. A key of no entity is refused.
+         *
          */
         by?: string;
         /**
-         * `replace`: a row has all fields of the entity that it updates. `merge`: it is merged into them, as by `updateEntity`.
+         * How a row changes the entity that it updates. `update`: its members replace those of the entity, inside of objects too, and the others stay.
+         * A field whose cell is empty is removed. `replace`: a row has all fields of the entity; others are removed. `merge`: it is merged into them, as
+         * by `updateEntity`, so that null removes.
+         *
          */
-        mode?: 'replace' | 'merge';
+        mode?: 'update' | 'replace' | 'merge';
         /**
-         * `true` writes nothing: each transaction is rolled back. Rows of different transactions do not see each other then.
+         * `true` writes nothing, and reports what an import would do.
          */
         dryRun?: 'true' | 'false';
         /**
@@ -3693,6 +3855,10 @@ export type ImportEntitiesData = {
          * What is between the cells of CSV.
          */
         delimiter?: 'comma' | 'semicolon' | 'tab';
+        /**
+         * `true` removes the apostrophes that an export with `csvSafe=true` has put in front of texts and names of columns.
+         */
+        csvSafe?: 'true' | 'false';
     };
     url: '/rest/entity/{name}/import';
 };

@@ -3,7 +3,8 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { typeName, userName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Desk, type Shown } from './command.ts';
 import { exportFile, type ExportCommand } from './export-file.ts';
-import { delimiters, importFile, type ImportCommand } from './import-file.ts';
+import { delimiters } from '../transfer/columns.ts';
+import { importFile, type ImportCommand } from './import-file.ts';
 
 export function entityCommands(program: Command, desk: Desk): void {
   const entities = addGroup(program, 'entities', 'entities: files of all of a name', [
@@ -11,6 +12,7 @@ export function entityCommands(program: Command, desk: Desk): void {
     'entities export customer customers.ndjson',
   ]);
   const format = () => new Option('--format <format>', 'ndjson or csv (default: by the end of the file name)').choices(['ndjson', 'csv']);
+  const delimiter = () => new Option('--delimiter <name>', 'between the cells of CSV').choices(Object.keys(delimiters)).default('comma');
   addCommand(entities, 'import', 'create or update an entity of each row of a file; exit code 1: a row was refused', [
     'entities import customer customers.csv --as ada --by email',
     'entities import customer - --as ada < customers.ndjson',
@@ -19,11 +21,16 @@ export function entityCommands(program: Command, desk: Desk): void {
     .argument('<file>', 'the file, or - for standard input')
     .requiredOption('--as <user>', 'the user who has created and updated the entities', userName)
     .addOption(format())
-    .option('--by <fields>', 'fields of a unique rule, with commas between: update the entities with the same values')
-    .addOption(new Option('--mode <mode>', 'replace all fields, or merge').choices(['replace', 'merge']).default('replace'))
+    .option('--by <fields>', 'fields of a unique rule, with commas between, or $key: update the entities with the same values')
+    .addOption(
+      new Option('--mode <mode>', 'update the fields of the file, replace all fields, or merge')
+        .choices(['update', 'replace', 'merge'])
+        .default('update'),
+    )
     .option('--dry-run', 'write nothing')
     .option('--from-row <row>', 'the first row that counts', rowNumber, 1)
-    .addOption(new Option('--delimiter <name>', 'between the cells of CSV').choices(Object.keys(delimiters)).default('comma'))
+    .addOption(delimiter())
+    .option('--csv-safe', 'remove the apostrophes that an export with --csv-safe has written')
     .action((name: string, file: string, options: Shown & ImportCommand) =>
       onDatabase(desk, options, (admin) => importFile(admin, name, file, options)),
     );
@@ -36,6 +43,10 @@ export function entityCommands(program: Command, desk: Desk): void {
     .addOption(format())
     .option('--filter <json>', 'which entities, as docs/filters.md has it (default: all)')
     .option('--fields <names>', 'the fields to write, with commas between and dots into objects (default: all)')
+    .option('--sort <fields>', 'fields with commas between, - in front for descending (default: by key)')
+    .option('--search <words>', 'words that the entities must have')
+    .addOption(delimiter())
+    .option('--bom', 'begin CSV with a byte order mark, by which Excel recognises UTF-8')
     .option('--csv-safe', 'put an apostrophe in front of texts that a spreadsheet would take for formulas')
     .action((name: string, file: string, options: Shown & ExportCommand) =>
       onDatabase(desk, options, (admin) => exportFile(admin, name, file, options)),

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { recordChange } from '../administration/actor.ts';
 import { administratorAs } from '../administration/entities.ts';
 import { assertNewFile, writeNewFile } from '../database/transfer/backup-file.ts';
+import { assertSearchable } from '../entities/lists/list.ts';
 import { readListQuery } from '../entities/lists/list-request.ts';
 import { scopeFor } from '../entities/lists/match.ts';
 import { countEntities } from '../entities/scan.ts';
@@ -10,8 +11,8 @@ import { faultText } from '../entity-types/files.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
 import { Problem } from '../errors.ts';
 import { authorize } from '../rights/permit.ts';
-import { columnOf, columnsOf } from '../transfer/columns.ts';
-import { CsvWriter } from '../transfer/csv-writer.ts';
+import type { Delimiter } from '../transfer/columns.ts';
+import { csvWriterFor } from '../transfer/csv-writer.ts';
 import { asCsv, asNdjson, exportedParts, type ExportedPart } from '../transfer/export.ts';
 import { onReaders, type Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
@@ -21,28 +22,44 @@ import { FileProgress } from './progress.ts';
 export interface ExportCommand {
   format?: FileFormat;
   csvSafe?: true;
+  delimiter: Delimiter;
+  bom?: true;
   filter?: string;
+  search?: string;
+  sort?: string;
   fields?: string;
 }
 
-/** Throws a `Refusal` if the file exists, `--filter` or `--fields` has faults, or a signal cancels the export; then there is no file. */
+/** Throws a `Refusal` if the file exists, `--filter`, `--search`, `--sort` or `--fields` has faults, or a signal cancels the export; then there is no file. */
 export async function exportFile(admin: Admin, name: string, file: string, options: ExportCommand): Promise<CommandOutcome> {
   const { desk, actor, config, store } = admin;
-  const { filter, fields } = options;
+  const { filter, search, sort, fields } = options;
   const principal = administratorAs(actor.name);
   const types = new TypeRegistry(store.db, config);
   const type = await types.find(name);
   const permit = authorize(principal, name, 'read');
-  const query = { ...(filter !== undefined && { filter }), ...(fields !== undefined && { fields }) };
-  const wanted = await asOptions(readListQuery(query, { includes: [] }, scopeFor(types, principal, type)));
+  const query = {
+    ...(filter !== undefined && { filter }),
+    ...(search !== undefined && { search }),
+    ...(sort !== undefined && { sort }),
+    ...(fields !== undefined && { fields }),
+  };
+  const wanted = await asOptions(async () => {
+    const read = await readListQuery(query, { includes: [] }, scopeFor(types, principal, type));
+    assertSearchable(read, type?.companion);
+    return read;
+  });
   const present = () => Promise.resolve({ permit, wanted });
-  const named = fields?.split(',').map((field) => columnOf(type, field.split('.')));
-  const csvOptions = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: options.csvSafe === true };
+  const csvFile = { isSafe: options.csvSafe === true, delimiter: options.delimiter, hasByteOrderMark: options.bom === true };
   const isToOutput = file === '-';
   if (!isToOutput) await assertNewFile(file);
   const detail = { entity: name, format: formatOf(file, options.format) };
   await recordChange(store.db, actor, { event: 'entity.exported', detail });
-  const progress = new FileProgress(desk.errors, 'entities', filter === undefined ? await countEntities(store.db, name) : undefined);
+  const progress = new FileProgress(
+    desk.errors,
+    'entities',
+    filter === undefined && search === undefined ? await countEntities(store.db, name) : undefined,
+  );
   const rethrow = async (error: unknown): Promise<never> => {
     throw error;
   };
@@ -53,7 +70,8 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
   try {
     await onReaders(admin, async (readers, after) => {
       const parts = counted(exportedParts({ readers, after, types, present }), progress);
-      const texts = formatOf(file, options.format) === 'csv' ? asCsv(parts, new CsvWriter(csvOptions)) : asNdjson(parts, rethrow);
+      const texts =
+        formatOf(file, options.format) === 'csv' ? asCsv(parts, csvWriterFor(type, fields?.split(','), csvFile)) : asNdjson(parts, rethrow);
       await (isToOutput
         ? pipeline(texts, desk.output, { end: false, signal })
         : writeNewFile(file, (target) => pipeline(texts, target, { signal })));
@@ -71,9 +89,9 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
   return { document: { file, entities: done }, text: `Wrote ${done} entities into ${file}.` };
 }
 
-/** The faults of what `--filter` and `--fields` have. */
-async function asOptions<T>(read: Promise<T>): Promise<T> {
-  return await read.catch((error: unknown) => {
+/** The faults of what the options have. */
+async function asOptions<T>(read: () => Promise<T>): Promise<T> {
+  return await read().catch((error: unknown) => {
     if (!(error instanceof Problem) || error.faults.length === 0) throw error;
     const faults = error.faults.map((fault) => `--${fault.parameter}: ${faultText({ ...fault, pointer: fault.pointer || 'the value' })}`);
     throw new Refusal(printable(faults.join('; ')), 2);

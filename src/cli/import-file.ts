@@ -10,18 +10,20 @@ import { uniqueBy } from '../entities/upsert.ts';
 import { faultText } from '../entity-types/files.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
 import { Problem } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import { translateProblem } from '../locales/describe.ts';
 import { authorize } from '../rights/permit.ts';
 import { readCsv } from '../transfer/csv-reader.ts';
-import { importRows, type ImportProgress } from '../transfer/import.ts';
+import { importRows, type ImportProgress, type ImportRefusal } from '../transfer/import.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import type { Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
+import { keyHeader, type Delimiter } from '../transfer/columns.ts';
 import { printable, Refusal, type CommandOutcome } from './output.ts';
 import { FileProgress } from './progress.ts';
 
-/** What `--delimiter` may be. */
-export const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
+/** Characters of the name of a column in a message. */
+const longestName = 100;
 
 export interface ImportCommand {
   as: string;
@@ -30,7 +32,8 @@ export interface ImportCommand {
   mode: ImportMode;
   dryRun?: true;
   fromRow: number;
-  delimiter: keyof typeof delimiters;
+  delimiter: Delimiter;
+  csvSafe?: true;
 }
 
 /** Prints each refused row. Throws a `Refusal` if the user is unknown, the file cannot be read, or `--by` names no unique rule. */
@@ -46,14 +49,14 @@ export async function importFile(
   const types = new TypeRegistry(store.db, config);
   const type = await types.find(name);
   const { by } = options;
-  if (by !== undefined) await assertRule(() => uniqueBy(type, by));
+  if (by !== undefined && by !== keyHeader) await assertRule(() => uniqueBy(type, by));
   const limitBytes = entityLimitOf(config);
   const total = file === '-' ? undefined : (await fileAt(file)).size;
   const progress = new FileProgress(desk.errors, 'rows', total);
   const cancellation = new AbortController();
   const chunks = watched(file === '-' ? desk.input : createReadStream(file), progress, cancellation.signal);
-  const delimiter = delimiters[options.delimiter];
-  const rows = formatOf(file, options.format) === 'csv' ? readCsv(chunks, { delimiter, type, limitBytes }) : readNdjson(chunks, limitBytes);
+  const csvFormat = { delimiter: options.delimiter, type, limitBytes, isSafe: options.csvSafe === true };
+  const rows = formatOf(file, options.format) === 'csv' ? readCsv(chunks, csvFormat) : readNdjson(chunks, limitBytes);
   const target = {
     ...options,
     store,
@@ -70,7 +73,7 @@ export async function importFile(
   try {
     for await (const report of importRows(target, rows)) {
       if ('problem' in report) {
-        progress.tell(`row ${report.row}: ${reasonOf(report.problem)}`);
+        progress.tell(`${rowsOf(report)}: ${reasonOf(report.problem, report.columns)}`);
         continue;
       }
       progress.show(report.row);
@@ -97,9 +100,18 @@ async function fileAt(file: string) {
   });
 }
 
-function reasonOf(problem: Problem): string {
-  const faults = problem.faults.map((fault) => faultText({ ...fault, pointer: fault.pointer || 'the row' }));
+const rowsOf = ({ row, toRow }: ImportRefusal): string => (toRow > row ? `rows ${row}–${toRow}` : `row ${row}`);
+
+/** `columns` are the names of the header, for faults that have the position of a column alone. */
+function reasonOf(problem: Problem, columns: readonly string[] = []): string {
+  const faults = problem.faults.map((fault) => faultText({ ...fault, pointer: fault.pointer || columnOf(fault, columns) }));
   return printable(faults.length > 0 ? faults.join('; ') : translateProblem('en', problem).detail);
+}
+
+function columnOf({ position }: Fault, columns: readonly string[]): string {
+  if (position === undefined) return 'the row';
+  const name = columns[position - 1] ?? '';
+  return name === '' ? `column ${position}` : `column ${position} "${name.slice(0, longestName)}"`;
 }
 
 async function* watched(input: Readable, progress: FileProgress, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -111,23 +123,33 @@ async function* watched(input: Readable, progress: FileProgress, signal: AbortSi
 }
 
 function outcomeOf(counts: ImportProgress, { by, dryRun }: ImportCommand): CommandOutcome {
-  const { row, created, updated, unchanged, failed, error, uncertainTo } = counts;
+  const { row, created, updated, unchanged, failed, removedFields, ignored, error, uncertainTo } = counts;
   const document = {
     row,
     created,
     updated,
     unchanged,
     failed,
+    removedFields,
+    ...(ignored.length > 0 && { ignored }),
     done: error === undefined,
     dryRun: dryRun === true,
     ...(uncertainTo !== undefined && { uncertainTo }),
   };
-  const text = `${dryRun ? 'Would have created' : 'Created'} ${created}, updated ${updated}, left ${unchanged} unchanged, refused ${failed}.`;
+  const removed = removedFields > 0 ? ` Fields removed by updates: ${removedFields}.` : '';
+  const text = `${dryRun ? 'Would have created' : 'Created'} ${created}, updated ${updated}, left ${unchanged} unchanged, refused ${failed}.${removed}`;
+  const note = ignored.length > 0 ? { note: noteOf(ignored, by) } : {};
   if (error !== undefined) {
     const reason = error instanceof Problem ? reasonOf(error) : error instanceof Error ? error.message : 'unknown';
-    return { document, text, failure: `the import ended after row ${row}: ${reason}. ${adviceOf(row, uncertainTo, by)}` };
+    return { document, text, ...note, failure: `the import ended after row ${row}: ${reason}. ${adviceOf(row, uncertainTo, by)}` };
   }
-  return { document, text, ...(failed > 0 && { failure: failed === 1 ? '1 row was refused' : `${failed} rows were refused` }) };
+  return { document, text, ...note, ...(failed > 0 && { failure: failed === 1 ? '1 row was refused' : `${failed} rows were refused` }) };
+}
+
+function noteOf(ignored: readonly string[], by: string | undefined): string {
+  const names = `ignored the columns ${ignored.join(', ')}`;
+  const advice = `each row created an entity: --by '${keyHeader}' updates the entities with these keys`;
+  return printable(by === undefined && ignored.includes(keyHeader) ? `${names}; ${advice}` : names);
 }
 
 /** How to go on. Without `by`, rows that may have been written would be created once more. */

@@ -12,6 +12,10 @@ const linesOfChunk = 100;
 
 export interface ExportOptions<T extends object> extends Omit<CallOptions, 'retry'> {
   filter?: EntityFilter<T>;
+  /** Words that the entities must have, in the fields that the type searches. */
+  search?: string;
+  /** Up to four fields, with dots into objects and `-` in front for descending; by key without them. */
+  sort?: readonly string[];
   /** The fields to send, with dots into objects; by default all. */
   fields?: readonly string[];
 }
@@ -21,6 +25,10 @@ export interface ExportFileOptions<T extends object> extends ExportOptions<T> {
   format?: 'ndjson' | 'csv';
   /** CSV: puts an apostrophe in front of texts that a spreadsheet would take for formulas. */
   csvSafe?: boolean;
+  /** Between the cells of CSV; `comma` by default. */
+  delimiter?: 'comma' | 'semicolon' | 'tab';
+  /** CSV: begins with a byte order mark, by which Excel recognises UTF-8. */
+  bom?: boolean;
 }
 
 /** What is imported: a file as it is, or the fields of entities. In browsers a file that is no stream needs no HTTP/2. */
@@ -29,23 +37,31 @@ export type ImportSource<T extends object> = ReadableStream<Bytes> | Blob | Iter
 export interface ImportOptions extends Omit<CallOptions, 'retry'> {
   /** Of a file; `ndjson` by default. */
   format?: 'ndjson' | 'csv';
-  /** The fields of a rule in `x-unique`, with dots into objects: entities with the values of a row are updated. Otherwise each row is created. */
+  /**
+   * The fields of a rule in `x-unique`, with dots into objects, or `['$key']`: entities with the values of a row are updated. Otherwise each row is created.
+   */
   by?: readonly string[];
-  /** Whether a row has all fields of the entity that it updates, by default, or is merged into them. */
-  mode?: 'replace' | 'merge';
+  /** Whether the members of a row replace those of the entity, by default, are all fields of the entity, or are merged into them as an update is. */
+  mode?: 'update' | 'replace' | 'merge';
   /** Reports what would be done, and writes nothing. */
   dryRun?: boolean;
   /** The first row that counts; 1 by default. */
   fromRow?: number;
   /** Between the cells of CSV; `comma` by default. */
   delimiter?: 'comma' | 'semicolon' | 'tab';
+  /** CSV: removes the apostrophes that an export with `csvSafe` has written. */
+  csvSafe?: boolean;
 }
 
-/** A row that was refused. */
+/** A row that was refused, or several in a row for the same reason. */
 export interface RefusedRow {
   done?: undefined;
   /** A line of NDJSON, from 1; the header of CSV is row 1. */
   row: number;
+  /** The last of the rows, if they are more than one. */
+  toRow?: number;
+  /** The row of the same file that has the same value of a unique rule. */
+  duplicateOf?: number;
   status: number;
   code: ApiErrorCode;
   detail: string;
@@ -61,6 +77,10 @@ export interface ImportProgress {
   updated: number;
   unchanged: number;
   failed: number;
+  /** The members of objects that updates have removed. */
+  removedFields: number;
+  /** The names of the columns that count for nothing. */
+  ignored?: string[];
   /** Where the log of the database is after this, if the service has a standby. Later reads of the client send it. */
   consistencyToken?: string;
   /** Why the import has ended early. */
@@ -119,15 +139,25 @@ export async function exportTo<T extends object>(
   }
 }
 
+/** The longest query of a URL, in characters. A longer one is sent in the body. */
+const longestQuery = 4_000;
+
 function open<T extends object>(client: Client, name: string, options: ExportFileOptions<T>): Promise<Result<ReadableStream<Bytes>>> {
-  const { filter, fields, format = 'ndjson', csvSafe, ...call } = options;
+  const { filter, search, sort, fields, format = 'ndjson', csvSafe, delimiter, bom, ...call } = options;
   const query = {
     format,
     ...(filter && { filter: exactJson(filter) }),
+    ...(search !== undefined && { search }),
+    ...(sort && { sort: sort.join() }),
     ...(fields && { fields: fields.join() }),
     ...(csvSafe && { csvSafe: 'true' }),
+    ...(delimiter && { delimiter }),
+    ...(bom && { bom: 'true' }),
   };
-  return client.stream('GET', { url: '/rest/entity/{name}/export', path: { name }, query, security: [{}], ...call });
+  const request = { url: '/rest/entity/{name}/export', path: { name }, security: [{}], ...call };
+  if (new URLSearchParams(query).toString().length <= longestQuery) return client.stream('GET', { ...request, query });
+  const body = exactJson({ format, filter, search, sort, fields, csvSafe, delimiter, bom });
+  return client.stream('POST', { ...request, headers: { 'Content-Type': 'application/json' }, body: new Blob([body]) });
 }
 
 const failureOf = (problem: Problem | undefined): Error & (ApiError | ClientError) =>
@@ -140,7 +170,7 @@ export async function* importEntities<T extends object>(
   source: ImportSource<T>,
   options: ImportOptions,
 ): AsyncGenerator<RefusedRow | ImportProgress, void> {
-  const { format = 'ndjson', by, mode, dryRun, fromRow, delimiter, ...call } = options;
+  const { format = 'ndjson', by, mode, dryRun, fromRow, delimiter, csvSafe, ...call } = options;
   const isFile = source instanceof ReadableStream || source instanceof Blob;
   const query = {
     ...(by && { by: by.join() }),
@@ -148,6 +178,7 @@ export async function* importEntities<T extends object>(
     ...(dryRun && { dryRun: 'true' }),
     ...(fromRow !== undefined && { fromRow: String(fromRow) }),
     ...(delimiter && { delimiter }),
+    ...(csvSafe && { csvSafe: 'true' }),
   };
   const headers = { 'Content-Type': isFile && format === 'csv' ? 'text/csv' : 'application/x-ndjson', Accept: 'application/x-ndjson' };
   const request = { url: '/rest/entity/{name}/import', path: { name }, query, headers, security: [{}], ...call };

@@ -63,16 +63,25 @@ export function violationOf(layout: Companion, error: unknown): Problem | undefi
   }
   if (error.code !== '23503') return undefined;
   const reference = layout.references.find(({ name }) => name === error.constraint);
-  const fields = fieldsOf(layout, reference ? [reference.column] : []);
-  return new Problem('validation-failed', { faults: fields.map((field) => ({ pointer: pointerTo(field), code: 'reference-not-found' })) });
+  return new Problem('validation-failed', { faults: reference ? referenceFaults(layout, reference.column) : [] });
 }
 
-/** The faults of the fields whose values, in these columns, another entity has. A rule over several fields names them all in each fault. */
-export function duplicatesAt(layout: Pick<Companion, 'columns'>, columns: readonly string[]): Fault[] {
+/** The fault of a reference, in this column, to no entity. */
+export function referenceFaults(layout: Pick<Companion, 'columns'>, column: string): Fault[] {
+  return fieldsOf(layout, [column]).map((field) => ({ pointer: pointerTo(field), code: 'reference-not-found' }));
+}
+
+/**
+ * The faults of the fields whose values, in these columns, another entity has, or the row `firstRow` of the same file. A rule over several fields names them all in each
+ * fault.
+ */
+export function duplicatesAt(layout: Pick<Companion, 'columns'>, columns: readonly string[], firstRow?: number): Fault[] {
   const fields = fieldsOf(layout, columns);
-  if (fields.length === 1) return fields.map((field) => ({ pointer: pointerTo(field), code: 'duplicate-value' }));
-  const values = { fields: fields.map((field) => field.join('.')).join(', ') };
-  return fields.map((field) => ({ pointer: pointerTo(field), code: 'duplicate-value', values }));
+  const values = {
+    ...(firstRow !== undefined && { row: String(firstRow) }),
+    ...(fields.length > 1 && { fields: fields.map((field) => field.join('.')).join(', ') }),
+  };
+  return fields.map((field) => ({ pointer: pointerTo(field), code: 'duplicate-value', ...(Object.keys(values).length > 0 && { values }) }));
 }
 
 const fieldsOf = ({ columns }: Pick<Companion, 'columns'>, names: readonly string[]) =>

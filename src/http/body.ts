@@ -95,6 +95,11 @@ function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 }
 
+/** The parameters of media types that change nothing, in lower case. */
+const acceptedParameters = ['', 'charset=utf-8', 'charset="utf-8"'];
+/** Of CSV, whose first row is a header (RFC 4180, section 3). */
+const csvParameters = ['header=present', 'header="present"'];
+
 /**
  * Throws 415 unless the body has one of the media types that `declared` lists, in UTF-8 and uncompressed; 400 if a required body is
  * missing. Fastify would skip validation in both cases.
@@ -105,7 +110,8 @@ export function requireBody(request: FastifyRequest, declared: RequestBodyObject
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
   if (contentType !== undefined || hasBody(request)) {
     const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
-    const foreign = parameters.some((parameter) => !['', 'charset=utf-8', 'charset="utf-8"'].includes(parameter));
+    const accepted = type === 'text/csv' ? [...acceptedParameters, ...csvParameters] : acceptedParameters;
+    const foreign = parameters.some((parameter) => !accepted.includes(parameter));
     if (!Object.hasOwn(declared.content, type) || foreign || encoding !== undefined) {
       const allowed = Object.keys(declared.content).join(', ');
       throw new Problem('unsupported-media-type', { headers: { 'Accept-Post': allowed }, values: { allowed } });

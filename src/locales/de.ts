@@ -162,6 +162,16 @@ export const de: Catalogue = {
       title: 'Abfrage zu aufwendig',
       detail: 'Die Abfrage wäre zu aufwendig. Grenzen Sie den Filter ein, sortieren Sie nach $key oder verzichten Sie auf das Zählen.',
     },
+    'too-many-refusals': {
+      title: 'Zu viele abgelehnte Zeilen',
+      detail:
+        'Der Import wurde beendet, weil er zu viele Zeilen abgelehnt hat.[ Grenze: {limit}.] Berichtigen Sie die Datei, oder fahren Sie hinter der letzten Zeile mit fromRow fort.',
+    },
+    'too-many-rows': {
+      title: 'Zu viele Zeilen',
+      detail:
+        'Der Import wurde beendet, weil die Datei mehr eindeutige Werte hat, als verglichen werden.[ Grenze: {limit}.] Fahren Sie hinter der letzten Zeile mit fromRow fort.',
+    },
     'precondition-required': {
       title: 'Vorbedingung erforderlich',
       detail:
@@ -213,6 +223,9 @@ export const de: Catalogue = {
     'invalid-json': 'Dies ist kein gültiges JSON.[ Der Fehler liegt an Position {position}.]',
     'invalid-csv': 'Diese Zeile ist kein gültiges CSV: Ein Anführungszeichen fehlt oder steht an der falschen Stelle.',
     'cell-count': 'Diese Zeile hat nicht so viele Zellen wie die Kopfzeile.',
+    'unnamed-column':
+      'Die Zelle hat einen Wert, aber ihre Spalte hat in der Kopfzeile keinen Namen. Benennen Sie die Spalte, oder nennen Sie sie $ignore.',
+    'other-delimiter': 'Die Kopfzeile scheint ein anderes Trennzeichen zu haben.[ Setzen Sie delimiter auf {delimiter}.]',
     'duplicate-member': 'Dieses Objekt hat zwei gleichnamige Elemente. Behalten Sie nur eines.',
     'number-not-exact':
       'Diese Zahl kann nicht exakt gespeichert werden. Verwenden Sie weniger Stellen oder senden Sie sie als Zeichenkette.',
@@ -234,7 +247,8 @@ export const de: Catalogue = {
     'not-a-reference': 'Dieses Feld ist kein Verweis und führt zu keiner Entität.[ Verweise: {allowed}.]',
     'needs-index': 'Dafür ist ein Index nötig.[ Felder: {fields}.]',
     'too-many-tests': 'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.]',
-    'duplicate-value': 'Eine andere Entität hat diesen Wert.[ Diese Felder sind gemeinsam eindeutig: {fields}.]',
+    'duplicate-value':
+      'Eine andere Entität hat diesen Wert.[ Es ist die der Zeile {row} der Datei.][ Diese Felder sind gemeinsam eindeutig: {fields}.]',
     'reference-not-found': 'Es gibt keine Entität mit diesem Schlüssel.',
     referenced: 'Andere Entitäten oder Typen verweisen darauf.[ Typen: {types}.][ Entitäten namens {name}: {count}.]',
     'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',

@@ -149,6 +149,16 @@ export const en: Catalogue = {
       title: 'Query too expensive',
       detail: 'The query would cost too much. Narrow the filter, sort by $key, or leave out the count.',
     },
+    'too-many-refusals': {
+      title: 'Too many refusals',
+      detail:
+        'The import has ended because it has refused too many rows.[ Limit: {limit}.] Mend the file, or go on behind the last row with fromRow.',
+    },
+    'too-many-rows': {
+      title: 'Too many rows',
+      detail:
+        'The import has ended because the file has more unique values than are compared.[ Limit: {limit}.] Go on behind the last row with fromRow.',
+    },
     'precondition-required': {
       title: 'Precondition required',
       detail:
@@ -198,6 +208,8 @@ export const en: Catalogue = {
     'invalid-json': 'This is not valid JSON.[ The error is at position {position}.]',
     'invalid-csv': 'This row is not valid CSV: a quote is missing, or is in the wrong place.',
     'cell-count': 'This row does not have as many cells as the header.',
+    'unnamed-column': 'The cell has a value, but its column has no name in the header. Name the column, or name it $ignore.',
+    'other-delimiter': 'The header seems to have another delimiter.[ Set delimiter to {delimiter}.]',
     'duplicate-member': 'This object has two members of the same name. Keep only one.',
     'number-not-exact': 'This number cannot be stored exactly. Use fewer digits or send it as a string.',
     'nul-character': 'Text must not contain the character U+0000.',
@@ -217,7 +229,8 @@ export const en: Catalogue = {
     'not-a-reference': 'This field is not a reference, so it leads to no entity.[ References: {allowed}.]',
     'needs-index': 'This needs an index.[ Fields: {fields}.]',
     'too-many-tests': 'The filter has too many tests.[ Maximum number: {limit}.]',
-    'duplicate-value': 'Another entity has this value.[ These fields are unique together: {fields}.]',
+    'duplicate-value':
+      'Another entity has this value.[ It is that of row {row} of the file.][ These fields are unique together: {fields}.]',
     'reference-not-found': 'There is no entity with this key.',
     referenced: 'Other entities or types refer to this.[ Types: {types}.][ Entities called {name}: {count}.]',
     'too-common': 'This password is too common. Choose a less common one.',

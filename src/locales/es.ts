@@ -155,6 +155,16 @@ export const es: Catalogue = {
       title: 'Consulta demasiado costosa',
       detail: 'La consulta costaría demasiado. Restrinja el filtro, ordene por $key o renuncie al recuento.',
     },
+    'too-many-refusals': {
+      title: 'Demasiadas filas rechazadas',
+      detail:
+        'La importación ha terminado porque ha rechazado demasiadas filas.[ Límite: {limit}.] Corrija el archivo o continúe tras la última fila con fromRow.',
+    },
+    'too-many-rows': {
+      title: 'Demasiadas filas',
+      detail:
+        'La importación ha terminado porque el archivo tiene más valores únicos de los que se comparan.[ Límite: {limit}.] Continúe tras la última fila con fromRow.',
+    },
     'precondition-required': {
       title: 'Se requiere una condición previa',
       detail:
@@ -204,6 +214,9 @@ export const es: Catalogue = {
     'invalid-json': 'Esto no es JSON válido.[ El error está en la posición {position}.]',
     'invalid-csv': 'Esta fila no es CSV válido: falta una comilla o está en un lugar equivocado.',
     'cell-count': 'Esta fila no tiene tantas celdas como el encabezado.',
+    'unnamed-column':
+      'La celda tiene un valor, pero su columna no tiene nombre en el encabezado. Dé un nombre a la columna o llámela $ignore.',
+    'other-delimiter': 'El encabezado parece tener otro delimitador.[ Establezca delimiter en {delimiter}.]',
     'duplicate-member': 'Este objeto tiene dos miembros con el mismo nombre. Conserve solo uno.',
     'number-not-exact': 'Este número no puede almacenarse con exactitud. Utilice menos cifras o envíelo como cadena.',
     'nul-character': 'Un texto no debe contener el carácter U+0000.',
@@ -223,7 +236,8 @@ export const es: Catalogue = {
     'not-a-reference': 'Este campo no es una referencia y no lleva a ninguna entidad.[ Referencias: {allowed}.]',
     'needs-index': 'Esto necesita un índice.[ Campos: {fields}.]',
     'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
-    'duplicate-value': 'Otra entidad tiene este valor.[ Estos campos son únicos en conjunto: {fields}.]',
+    'duplicate-value':
+      'Otra entidad tiene este valor.[ Es la de la fila {row} del archivo.][ Estos campos son únicos en conjunto: {fields}.]',
     'reference-not-found': 'No existe ninguna entidad con esta clave.',
     referenced: 'Otras entidades o tipos hacen referencia a este elemento.[ Tipos: {types}.][ Entidades llamadas {name}: {count}.]',
     'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',

@@ -160,6 +160,16 @@ export const fr: Catalogue = {
       title: 'Requête trop coûteuse',
       detail: 'La requête coûterait trop. Restreignez le filtre, triez par $key ou renoncez au comptage.',
     },
+    'too-many-refusals': {
+      title: 'Trop de lignes refusées',
+      detail:
+        'L’importation s’est terminée parce qu’elle a refusé trop de lignes.[ Limite : {limit}.] Corrigez le fichier, ou continuez après la dernière ligne avec fromRow.',
+    },
+    'too-many-rows': {
+      title: 'Trop de lignes',
+      detail:
+        'L’importation s’est terminée parce que le fichier a plus de valeurs uniques qu’il n’en est comparé.[ Limite : {limit}.] Continuez après la dernière ligne avec fromRow.',
+    },
     'precondition-required': {
       title: 'Condition préalable requise',
       detail:
@@ -210,6 +220,8 @@ export const fr: Catalogue = {
     'invalid-json': 'Ceci n’est pas du JSON valide.[ L’erreur se trouve à la position {position}.]',
     'invalid-csv': 'Cette ligne n’est pas du CSV valide : un guillemet manque ou est mal placé.',
     'cell-count': 'Cette ligne n’a pas autant de cellules que l’en-tête.',
+    'unnamed-column': 'La cellule a une valeur, mais sa colonne n’a pas de nom dans l’en-tête. Nommez la colonne, ou appelez-la $ignore.',
+    'other-delimiter': 'L’en-tête semble avoir un autre séparateur.[ Donnez à delimiter la valeur {delimiter}.]',
     'duplicate-member': 'Cet objet a deux membres du même nom. N’en gardez qu’un.',
     'number-not-exact': 'Ce nombre ne peut pas être enregistré exactement. Utilisez moins de chiffres ou envoyez-le sous forme de chaîne.',
     'nul-character': 'Un texte ne doit pas contenir le caractère U+0000.',
@@ -229,7 +241,8 @@ export const fr: Catalogue = {
     'not-a-reference': 'Ce champ n’est pas une référence et ne mène à aucune entité.[ Références : {allowed}.]',
     'needs-index': 'Un index est nécessaire.[ Champs : {fields}.]',
     'too-many-tests': 'Le filtre a trop de conditions.[ Nombre maximal : {limit}.]',
-    'duplicate-value': 'Une autre entité a cette valeur.[ Ces champs sont uniques ensemble : {fields}.]',
+    'duplicate-value':
+      'Une autre entité a cette valeur.[ C’est celle de la ligne {row} du fichier.][ Ces champs sont uniques ensemble : {fields}.]',
     'reference-not-found': 'Il n’existe aucune entité avec cette clé.',
     referenced: 'D’autres entités ou types font référence à cet élément.[ Types : {types}.][ Entités nommées {name} : {count}.]',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',

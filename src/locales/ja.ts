@@ -155,6 +155,16 @@ export const ja: Catalogue = {
       title: 'クエリの負荷が高すぎます',
       detail: 'このクエリは負荷が高すぎます。フィルターを絞り込むか、$key で並べ替えるか、件数の取得をやめてください。',
     },
+    'too-many-refusals': {
+      title: '拒否された行が多すぎます',
+      detail:
+        '拒否された行が多すぎるため、インポートを終了しました。[上限：{limit}。]ファイルを修正するか、fromRow を使って最後の行の次から続けてください。',
+    },
+    'too-many-rows': {
+      title: '行が多すぎます',
+      detail:
+        'ファイルの一意の値が比較できる数を超えたため、インポートを終了しました。[上限：{limit}。]fromRow を使って最後の行の次から続けてください。',
+    },
     'precondition-required': {
       title: '前提条件の指定が必要です',
       detail:
@@ -205,6 +215,8 @@ export const ja: Catalogue = {
     'invalid-json': 'これは正しいJSONではありません。[エラーの位置：{position}。]',
     'invalid-csv': 'この行は正しいCSVではありません。引用符が足りないか、位置が誤っています。',
     'cell-count': 'この行のセルの数が見出しの行と一致しません。',
+    'unnamed-column': 'セルに値がありますが、見出しの行に列の名前がありません。列に名前を付けるか、$ignore という名前にしてください。',
+    'other-delimiter': '見出しの行の区切り文字が異なるようです。[delimiter に {delimiter} を指定してください。]',
     'duplicate-member': 'このオブジェクトには同じ名前のメンバーが2つあります。1つだけにしてください。',
     'number-not-exact': 'この数値は正確に保存できません。桁数を減らすか、文字列として送信してください。',
     'nul-character': 'テキストに文字U+0000を含めることはできません。',
@@ -225,7 +237,8 @@ export const ja: Catalogue = {
     'not-a-reference': 'このフィールドは参照ではないため、エンティティにつながりません。[参照：{allowed}。]',
     'needs-index': 'これにはインデックスが必要です。[フィールド：{fields}。]',
     'too-many-tests': 'フィルターの条件が多すぎます。[上限：{limit}。]',
-    'duplicate-value': 'この値を持つエンティティがほかにあります。[次のフィールドの組み合わせは一意です：{fields}。]',
+    'duplicate-value':
+      'この値を持つエンティティがほかにあります。[ファイルの行{row}のものです。][次のフィールドの組み合わせは一意です：{fields}。]',
     'reference-not-found': 'このキーのエンティティは存在しません。',
     referenced:
       'ほかのエンティティまたは型がこれを参照しています。[参照している型：{types}。][参照しているエンティティ（{name}）の数：{count}。]',

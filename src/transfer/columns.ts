@@ -3,18 +3,26 @@ import type { EntityType } from '../entity-types/types.ts';
 import { declaredFields } from '../entity-types/field-types.ts';
 import type { Field } from '../filter/fields.ts';
 
-/** How a cell has a value: as the text itself, as the text of a JSON number or boolean, or as any JSON text. */
-export type CellKind = 'text' | 'number' | 'boolean' | 'json';
+/** How a cell has a value: as the text itself, which may be that of a decimal or an int64, as the text of a JSON number or boolean, or as any JSON text. */
+export type CellKind = 'text' | 'decimal' | 'number' | 'boolean' | 'json';
 
 export interface FieldColumn {
   field: Field;
   kind: CellKind;
 }
 
-/** The header of the column with the key of each entity; an import ignores it, and all other names of the envelope. */
+/** The header of the column with the key of each entity. */
 export const keyHeader = '$key';
+/** The header of the column with the version of each entity. */
+export const versionHeader = '$version';
+/** The header of columns that an import ignores. */
+export const ignoredHeader = '$ignore';
 /** The header of the column with a JSON object of all members that no other column has. */
 export const restHeader = '$fields';
+
+/** What is between the cells, by the value of the parameter `delimiter`. */
+export const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
+export type Delimiter = keyof typeof delimiters;
 
 /** The cell of null, without quotes. An empty cell without quotes is a missing value. */
 export const nullCell = '\\N';
@@ -34,9 +42,10 @@ export function columnOf(type: EntityType | undefined, field: Field): FieldColum
 function kindOf({ fields }: EntityType, field: Field): CellKind {
   const type = fields.typeOf(field);
   switch (type) {
-    case 'string':
     case 'int64':
     case 'decimal':
+      return 'decimal';
+    case 'string':
     case 'date':
     case 'date-time':
     case 'instant':

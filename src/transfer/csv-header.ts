@@ -6,41 +6,78 @@ import { isEnvelopeName } from '../filter/fields.ts';
 import { findFault, jsonLimits } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { placeOf, pointerTo } from '../http/pointer.ts';
-import { columnsOf, restHeader, type CellKind } from './columns.ts';
+import type { Cell } from './csv-cells.ts';
+import { columnsOf, delimiters, ignoredHeader, keyHeader, restHeader, versionHeader, type CellKind, type Delimiter } from './columns.ts';
 import { malformedRow, refusedRow, rowLimits, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
-
-/** Undefined for a missing value. */
-export type Cell = string | null | undefined;
+import { unescapedText } from './safe-texts.ts';
 
 /** A member of an object: one of a cell, or an object. */
 type ColumnBranch = { index: number; kind: CellKind } | Map<string, ColumnBranch>;
 
+interface HeaderFormat {
+  delimiter: Delimiter;
+  type: EntityType | undefined;
+  isSafe: boolean;
+}
+
 const numberText = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 export class CsvHeader {
-  readonly length: number;
+  /** The names of the columns that count for nothing, in their order, each once. */
+  readonly ignored: readonly string[];
+  /** Up to the last column with a name. */
+  readonly #length: number;
   readonly #root = new Map<string, ColumnBranch>();
-  /** The column with the members that no other column has; -1 without one. */
+  readonly #nameless: readonly number[];
+  /** The column with the members that no other column has; -1 without one, as for the next two. */
   readonly #restIndex: number;
+  readonly #keyIndex: number;
+  readonly #versionIndex: number;
   /** By the names of columns. */
   readonly #declared: ReadonlyMap<string, CellKind>;
+  readonly #format: HeaderFormat;
 
   /**
-   * Throws {@link UnreadableError} for names that are empty, repeated, or not those of fields, and for more names than an entity has values. Columns of the
-   * envelope are ignored.
+   * Reads the header in this row. Throws {@link UnreadableError} for names that are repeated, or not those of fields, for a header with another delimiter, and for more
+   * names than an entity has values. Columns without a name are accepted as long as their cells are empty.
    */
-  constructor(names: readonly Cell[], type: EntityType | undefined) {
-    if (names.length > jsonLimits.values)
-      throw new UnreadableError(1, malformedRow({ pointer: '', code: 'too-many-values', values: { limit: jsonLimits.values } }));
-    this.length = names.length;
+  constructor(row: number, cells: readonly Cell[], format: HeaderFormat) {
+    if (cells.length > jsonLimits.values)
+      throw new UnreadableError(row, malformedRow({ pointer: '', code: 'too-many-values', values: { limit: jsonLimits.values } }));
+    const { type, isSafe } = format;
+    const names = cells.map((cell) => (isSafe ? unescapedText(cell ?? '') : (cell ?? '')));
+    this.#format = format;
+    this.#length = names.findLastIndex((name) => name !== '') + 1;
+    this.#nameless = names.flatMap((name, index) => (name === '' ? [index] : []));
     this.#declared = new Map(columnsOf(type).map(({ field, kind }) => [field.join('.'), kind]));
-    this.#restIndex = names.indexOf(restHeader);
-    const faults = names.flatMap((name, index) => this.#add(name ?? '', index, type) ?? []);
-    if (faults.length > 0) throw new UnreadableError(1, new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) }));
+    [this.#restIndex, this.#keyIndex, this.#versionIndex] = [
+      names.indexOf(restHeader),
+      names.indexOf(keyHeader),
+      names.indexOf(versionHeader),
+    ];
+    const counted = new Set([this.#keyIndex, this.#versionIndex]);
+    const isIgnored = (name: string, index: number) => name === ignoredHeader || (isEnvelopeName(name) && !counted.has(index));
+    this.ignored = [...new Set(names.filter(isIgnored))];
+    const faults = names.flatMap((name, index) => this.#add(name, index, names) ?? []);
+    if (faults.length > 0)
+      throw new UnreadableError(row, new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) }), names);
   }
 
-  /** The row with these cells, as many as the header has. */
+  /** The row with these cells. */
   row(row: number, cells: readonly Cell[]): ImportRow {
+    const expected = { kind: 'value', values: { value: String(this.#length) } } as const;
+    if (cells.length < this.#length) return refusedRow(row, { pointer: '', code: 'cell-count', expected });
+    const nameless = this.#nameless.find((index) => cells[index] !== undefined);
+    if (nameless !== undefined) return refusedRow(row, { pointer: '', position: nameless + 1, code: 'unnamed-column' });
+    if (cells.length > this.#length && cells.slice(this.#length).some((cell) => cell !== undefined))
+      return refusedRow(row, { pointer: '', code: 'cell-count', expected });
+    const read = this.#fields(row, cells);
+    if (read.problem) return read;
+    const [key, version] = [cells[this.#keyIndex] ?? undefined, cells[this.#versionIndex] ?? undefined];
+    return { ...read, key, version, emptied: () => this.#emptied(cells, this.#root, restOf(cells[this.#restIndex])) };
+  }
+
+  #fields(row: number, cells: readonly Cell[]): ImportRow {
     const rest = cells[this.#restIndex];
     if (rest === undefined || rest === null) return rowOfText(row, this.#object(cells, this.#root, undefined) ?? '{}');
     const pointer = pointerTo([restHeader]);
@@ -51,29 +88,41 @@ export class CsvHeader {
     return rowOfText(row, this.#object(cells, this.#root, memberTexts(rest)) ?? '{}');
   }
 
-  #add(name: string, index: number, type: EntityType | undefined): Fault | undefined {
+  #add(name: string, index: number, names: readonly string[]): Fault | undefined {
+    if (name === '' || name === ignoredHeader) return undefined;
     if (name === restHeader && index === this.#restIndex) return undefined;
-    if (isEnvelopeName(name)) return undefined;
-    const field = name.split('.');
+    const { type } = this.#format;
     const position = index + 1;
-    if (name === '' || field.includes('')) return { pointer: '', position, code: 'required' };
+    const place = placeOf([name], () => position);
+    if (isEnvelopeName(name)) return names.indexOf(name) === index ? undefined : { ...place, code: 'repeated' };
+    const field = name.split('.');
+    if (field.includes('')) return { pointer: '', position, code: 'required' };
     // As texts in UTF-16 have it.
     if (name.includes('\0')) return { pointer: '', position, code: 'invalid-encoding' };
     if (field.length > jsonLimits.depth) return { pointer: '', position, code: 'too-deep', values: { limit: jsonLimits.depth } };
-    const place = placeOf(field, () => position);
-    if (name.startsWith('$')) return { ...place, code: 'unknown-field' };
-    if (type && type.fields.typeOf(field) === undefined) return { ...place, code: 'unknown-field' };
+    const isUnknown = name.startsWith('$') || (type !== undefined && type.fields.typeOf(field) === undefined);
+    const other = isUnknown || this.#length === 1 ? this.#otherDelimiter(name) : undefined;
+    if (other) return { pointer: '', position, code: 'other-delimiter', values: { delimiter: other } };
+    const fieldPlace = placeOf(field, () => position);
+    if (isUnknown) return { ...fieldPlace, code: 'unknown-field' };
     let members = this.#root;
     for (const step of field.slice(0, -1)) {
       const branch = members.get(step) ?? new Map<string, ColumnBranch>();
-      if (!(branch instanceof Map)) return { ...place, code: 'conflicting' };
+      if (!(branch instanceof Map)) return { ...fieldPlace, code: 'conflicting' };
       members.set(step, branch);
       members = branch;
     }
     const last = field.at(-1) ?? '';
-    if (members.has(last)) return { ...place, code: members.get(last) instanceof Map ? 'conflicting' : 'repeated' };
+    if (members.has(last)) return { ...fieldPlace, code: members.get(last) instanceof Map ? 'conflicting' : 'repeated' };
     members.set(last, { index, kind: this.#declared.get(name) ?? 'text' });
     return undefined;
+  }
+
+  /** The delimiter that seems to be between the names in this one; undefined for a field that the type declares. */
+  #otherDelimiter(name: string): Delimiter | undefined {
+    if (this.#declared.has(name)) return undefined;
+    const others = Object.entries(delimiters).filter(([each]) => each !== this.#format.delimiter);
+    return others.find(([, character]) => name.includes(character))?.[0] as Delimiter | undefined;
   }
 
   /** The JSON text of an object with the values of the cells, and the members of `rest`; undefined without any. */
@@ -81,7 +130,8 @@ export class CsvHeader {
     const members: string[] = [];
     for (const [name, branch] of branches) {
       const besides = rest?.get(name);
-      const text = branch instanceof Map ? this.#inner(cells, branch, besides) : (valueOf(cells[branch.index], branch.kind) ?? besides);
+      const text =
+        branch instanceof Map ? this.#inner(cells, branch, besides) : (this.#valueOf(cells[branch.index], branch.kind) ?? besides);
       if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`);
     }
     for (const [name, text] of rest ?? []) if (!branches.has(name)) members.push(`${JSON.stringify(name)}:${text}`);
@@ -89,23 +139,40 @@ export class CsvHeader {
   }
 
   #inner(cells: readonly Cell[], branches: ReadonlyMap<string, ColumnBranch>, rest: string | undefined): string | undefined {
-    const inner = rest?.startsWith('{') ? memberTexts(rest) : undefined;
-    return this.#object(cells, branches, inner) ?? rest;
+    return this.#object(cells, branches, restOf(rest)) ?? rest;
+  }
+
+  /** The JSON text of an object with null at each field whose cell is empty, and that `rest` does not have; undefined without any. */
+  #emptied(cells: readonly Cell[], branches: ReadonlyMap<string, ColumnBranch>, rest: Map<string, string> | undefined): string | undefined {
+    const members: string[] = [];
+    for (const [name, branch] of branches) {
+      const besides = rest?.get(name);
+      const isEmptied = !(branch instanceof Map) && cells[branch.index] === undefined && besides === undefined;
+      const text = branch instanceof Map ? this.#emptied(cells, branch, restOf(besides)) : isEmptied ? 'null' : undefined;
+      if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`);
+    }
+    return members.length > 0 ? `{${members.join()}}` : undefined;
+  }
+
+  /** The JSON text of a cell. A cell that is not of the kind is a text, which the type then refuses. */
+  #valueOf(cell: Cell, kind: CellKind): string | undefined {
+    if (cell === undefined) return undefined;
+    if (cell === null) return 'null';
+    switch (kind) {
+      case 'text':
+      case 'decimal':
+        return JSON.stringify(this.#format.isSafe ? unescapedText(cell) : cell);
+      case 'number':
+        return numberText.test(cell) ? cell : JSON.stringify(cell);
+      case 'boolean':
+        return /^(true|false)$/i.test(cell) ? cell.toLowerCase() : JSON.stringify(cell);
+      case 'json':
+        return findFault(cell, rowLimits)?.code === 'invalid-json' ? JSON.stringify(cell) : cell;
+    }
   }
 }
 
-/** The JSON text of a cell. What is not of the kind is a text, which the type then refuses. */
-function valueOf(cell: Cell, kind: CellKind): string | undefined {
-  if (cell === undefined) return undefined;
-  if (cell === null) return 'null';
-  switch (kind) {
-    case 'text':
-      return JSON.stringify(cell);
-    case 'number':
-      return numberText.test(cell) ? cell : JSON.stringify(cell);
-    case 'boolean':
-      return /^(true|false)$/i.test(cell) ? cell.toLowerCase() : JSON.stringify(cell);
-    case 'json':
-      return findFault(cell, rowLimits)?.code === 'invalid-json' ? JSON.stringify(cell) : cell;
-  }
+/** The members of a JSON object; undefined for any other value. */
+function restOf(rest: Cell): Map<string, string> | undefined {
+  return typeof rest === 'string' && rest.trimStart().startsWith('{') ? memberTexts(rest) : undefined;
 }

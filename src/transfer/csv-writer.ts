@@ -1,7 +1,21 @@
 /** Writes entities as CSV (RFC 4180), with null, missing and empty texts apart and every digit of a number. */
 import type { EntityRow } from '../entities/row.ts';
+import { isDecimal } from '../http/decimal.ts';
 import { memberTexts } from '../http/json-parts.ts';
-import { keyHeader, nullCell, restHeader, type CellKind, type FieldColumn } from './columns.ts';
+import type { EntityType } from '../entity-types/types.ts';
+import {
+  columnOf,
+  columnsOf,
+  delimiters,
+  keyHeader,
+  nullCell,
+  restHeader,
+  versionHeader,
+  type CellKind,
+  type Delimiter,
+  type FieldColumn,
+} from './columns.ts';
+import { escapedText } from './safe-texts.ts';
 
 const lineEnd = '\r\n';
 
@@ -12,12 +26,28 @@ interface Branch {
   below: Map<string, Branch> | undefined;
 }
 
-export interface CsvOptions {
+/** How CSV is written, whatever its columns are. */
+export interface CsvFile {
+  /** Whether texts that a spreadsheet would take for a formula begin with an apostrophe. */
+  isSafe: boolean;
+  /** `comma` where it is undefined. */
+  delimiter: Delimiter | undefined;
+  /** Whether the file begins with a byte order mark, by which some spreadsheets recognise UTF-8. */
+  hasByteOrderMark: boolean;
+}
+
+interface CsvOptions extends CsvFile {
   columns: readonly FieldColumn[];
   /** Whether the last column has what no other column can hold. Without it, a value that is no text is its JSON text. */
   hasRest: boolean;
-  /** Whether texts that a spreadsheet would take for a formula begin with an apostrophe. */
-  isSafe: boolean;
+  /** Whether the column after the key has the version. */
+  hasVersion: boolean;
+}
+
+/** Writes the entities of a type with the `fields`; undefined for all. The version has a column where an update needs it. */
+export function csvWriterFor(type: EntityType | undefined, fields: readonly string[] | undefined, file: CsvFile): CsvWriter {
+  const columns = fields ? fields.map((field) => columnOf(type, field.split('.'))) : columnsOf(type);
+  return new CsvWriter({ ...file, columns, hasRest: !fields, hasVersion: type?.requiresIfMatch === true });
 }
 
 export class CsvWriter {
@@ -39,15 +69,21 @@ export class CsvWriter {
 
   /** The first line. */
   get header(): string {
-    const names = this.#options.columns.map(({ field }) => field.join('.'));
-    const all = [keyHeader, ...names, ...(this.#options.hasRest ? [restHeader] : [])];
-    return all.map((name) => quoted(name)).join() + lineEnd;
+    const { columns, hasRest, hasVersion, hasByteOrderMark } = this.#options;
+    const names = columns.map(({ field }) => this.#text(field.join('.')));
+    const all = [keyHeader, ...(hasVersion ? [versionHeader] : []), ...names, ...(hasRest ? [restHeader] : [])];
+    return (hasByteOrderMark ? '\uFEFF' : '') + this.#joined(all);
   }
 
-  line({ key, fields }: Pick<EntityRow, 'key' | 'fields'>): string {
-    const cells = this.#options.columns.map(() => '');
+  line({ key, version, fields }: Pick<EntityRow, 'key' | 'version' | 'fields'>): string {
+    const { columns, hasRest, hasVersion } = this.#options;
+    const cells = columns.map(() => '');
     const rest = this.#fill(cells, fields, this.#root);
-    return [key, ...cells, ...(this.#options.hasRest ? [quoted(rest ?? '', true)] : [])].join() + lineEnd;
+    return this.#joined([key, ...(hasVersion ? [version] : []), ...cells, ...(hasRest ? [quoted(rest ?? '', true)] : [])]);
+  }
+
+  #joined(cells: readonly string[]): string {
+    return cells.join(delimiters[this.#options.delimiter ?? 'comma']) + lineEnd;
   }
 
   /** Fills the cells of the members, and returns the object of those that have no cell; undefined if all have one. */
@@ -81,14 +117,15 @@ export class CsvWriter {
       case 'boolean':
         if (text === 'true' || text === 'false') return text;
         break;
+      case 'decimal':
       case 'text':
-        if (text.startsWith('"')) return this.#text(JSON.parse(text) as string);
+        if (text.startsWith('"')) return this.#text(JSON.parse(text) as string, kind === 'decimal');
     }
     return this.#options.hasRest ? undefined : quoted(text);
   }
 
-  #text(text: string): string {
-    return quoted(this.#options.isSafe && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+  #text(text: string, mayBeNumber = false): string {
+    return quoted(this.#options.isSafe && !(mayBeNumber && isDecimal(text)) ? escapedText(text) : text);
   }
 }
 

@@ -8,8 +8,9 @@ import type { Context } from '../context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
 import { positionOf, tokenOf } from '../database/standby/log-position.ts';
 import { entityLimitOf } from '../entities/entity-limits.ts';
-import { readListQuery } from '../entities/lists/list-request.ts';
-import { scopeFor } from '../entities/lists/match.ts';
+import { assertSearchable } from '../entities/lists/list.ts';
+import { readListBody, readListQuery, type ListRequest } from '../entities/lists/list-request.ts';
+import { scopeFor, type ReadScope } from '../entities/lists/match.ts';
 import { uniqueBy } from '../entities/upsert.ts';
 import { Problem } from '../errors.ts';
 import { acceptedType } from '../http/accept.ts';
@@ -18,9 +19,9 @@ import { allowLongUpload } from '../http/long-uploads.ts';
 import { describeProblem, problemOf, type ProblemDocument } from '../http/problem.ts';
 import { authorize, authorizeUpdate } from '../rights/permit.ts';
 import { findLiveSession } from '../sessions/verify.ts';
-import { columnOf, columnsOf } from './columns.ts';
+import { keyHeader } from './columns.ts';
 import { readCsv } from './csv-reader.ts';
-import { CsvWriter } from './csv-writer.ts';
+import { csvWriterFor, type CsvFile } from './csv-writer.ts';
 import { asCsv, asNdjson, exportedParts } from './export.ts';
 import { importRows, type ImportPermits } from './import.ts';
 import { readNdjson } from './ndjson-reader.ts';
@@ -33,15 +34,23 @@ import { readUpload } from './upload.ts';
 const reportBytes = 1_048_576;
 /** How long a client may go on sending after the answer, in milliseconds; less when the process stops. */
 const lingerMs = { usual: 10_000, stopping: 500 };
-const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
 const types = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
+
+type ExportCall = Pick<Parameters<Handlers['exportEntities']>[0], 'params' | 'headers' | 'principal' | 'caller' | 'request' | 'reply'>;
+
+/** How the file of an export is written. */
+interface ExportFile extends CsvFile {
+  format: keyof typeof types | undefined;
+  /** The fields to send; undefined for all. */
+  fields: readonly string[] | undefined;
+}
 
 /** `stopping` is aborted with a problem when the process stops. */
 export function transferHandlers(
   context: Context,
   schemes: Schemes,
   stopping: AbortSignal,
-): Pick<Handlers, 'exportEntities' | 'importEntities'> {
+): Pick<Handlers, 'exportEntities' | 'exportQuery' | 'importEntities'> {
   const { store, readers, entityTypes } = context;
   const exports = new Places('exports', { user: 2, process: 4 });
   const imports = new Places('imports', { user: 1, process: 2 });
@@ -66,33 +75,48 @@ export function transferHandlers(
     return describeProblem(problem, request, context.config.publicUrl);
   };
 
+  const sendExport = async (
+    { params: { name }, headers, principal, caller, request, reply }: ExportCall,
+    { format, fields, ...file }: ExportFile,
+    readQuery: (scope: ReadScope) => Promise<ListRequest>,
+  ) => {
+    authorize(principal, name, 'read');
+    const mediaType = format ? types[format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
+    const type = await entityTypes.find(name);
+    const wantedBy = (present: Principal) => readQuery(scopeFor(entityTypes, present, type));
+    assertSearchable(await wantedBy(principal), type?.companion);
+    atEnd(reply, exports.take(principal.user.name));
+    const detail = { entity: name, format: mediaType === types.csv ? 'csv' : 'ndjson' };
+    await recordWithinQuota(context, caller, { event: 'entity.exported', outcome: 'ok', sessionId: principal.session?.id, detail });
+    const present = async () => {
+      const caller = await presentPrincipal(request);
+      return { permit: authorize(caller, name, 'read'), wanted: await wantedBy(caller) };
+    };
+    const token = headers['consistency-token'];
+    const after = token === undefined ? undefined : positionOf(token);
+    const parts = exportedParts({ readers, types: entityTypes, present, after });
+    const texts =
+      mediaType === types.csv ? asCsv(parts, csvWriterFor(type, fields, file)) : asNdjson(parts, (error) => tell(error, request));
+    return {
+      status: 200 as const,
+      body: new StreamedText(
+        mediaType,
+        streamOf(texts, () => reply.raw.destroy()),
+      ),
+    };
+  };
+
   return {
-    async exportEntities({ params: { name }, query, headers, principal, caller, request, reply }) {
-      authorize(principal, name, 'read');
-      const mediaType = query.format ? types[query.format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
-      const type = await entityTypes.find(name);
-      const wantedBy = (present: Principal) => readListQuery(query, { includes: [] }, scopeFor(entityTypes, present, type));
-      await wantedBy(principal);
-      atEnd(reply, exports.take(principal.user.name));
-      const detail = { entity: name, format: mediaType === types.csv ? 'csv' : 'ndjson' };
-      await recordWithinQuota(context, caller, { event: 'entity.exported', outcome: 'ok', sessionId: principal.session?.id, detail });
-      const present = async () => {
-        const caller = await presentPrincipal(request);
-        return { permit: authorize(caller, name, 'read'), wanted: await wantedBy(caller) };
-      };
-      const token = headers['consistency-token'];
-      const after = token === undefined ? undefined : positionOf(token);
-      const parts = exportedParts({ readers, types: entityTypes, present, after });
-      const named = query.fields?.split(',').map((field) => columnOf(type, field.split('.')));
-      const options = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: query.csvSafe === 'true' };
-      const texts = mediaType === types.csv ? asCsv(parts, new CsvWriter(options)) : asNdjson(parts, (error) => tell(error, request));
-      return {
-        status: 200,
-        body: new StreamedText(
-          mediaType,
-          streamOf(texts, () => reply.raw.destroy()),
-        ),
-      };
+    exportEntities({ query, ...call }) {
+      const { format, fields, delimiter, csvSafe, bom } = query;
+      const file = { format, fields: fields?.split(','), delimiter, isSafe: csvSafe === 'true', hasByteOrderMark: bom === 'true' };
+      return sendExport(call, file, (scope) => readListQuery(query, { includes: [] }, scope));
+    },
+
+    exportQuery({ body, ...call }) {
+      const { format, csvSafe = false, delimiter, bom = false, ...query } = body;
+      const file = { format, fields: query.fields, delimiter, isSafe: csvSafe, hasByteOrderMark: bom };
+      return sendExport(call, file, (scope) => readListBody(query, { includes: [] }, scope));
     },
 
     async importEntities({ params: { name }, query, principal, caller, body, request, reply }) {
@@ -103,14 +127,16 @@ export function transferHandlers(
       permitsOf(principal);
       acceptedType(request.headers.accept, [types.ndjson]);
       const type = await entityTypes.find(name);
-      if (query.by !== undefined) uniqueBy(type, query.by);
+      if (query.by !== undefined && query.by !== keyHeader) uniqueBy(type, query.by);
       const isCsv = query.format ? query.format === 'csv' : /^text\/csv\b/i.test(request.headers['content-type'] ?? '');
       atEnd(reply, imports.take(principal.user.name));
       atEnd(reply, allowLongUpload(request.raw.socket));
       const limitBytes = entityLimitOf(context.config);
       const chunks = readUpload(body as unknown as IncomingMessage, streamedBodyLimitBytes, stopping, () => imports.isWanted);
-      const delimiter = delimiters[query.delimiter ?? 'comma'];
-      const rows = isCsv ? readCsv(chunks, { delimiter, type, limitBytes }) : readNdjson(chunks, limitBytes);
+      const { delimiter = 'comma' } = query;
+      const rows = isCsv
+        ? readCsv(chunks, { delimiter, type, limitBytes, isSafe: query.csvSafe === 'true' })
+        : readNdjson(chunks, limitBytes);
       const target = {
         store,
         types: entityTypes,
@@ -118,7 +144,7 @@ export function transferHandlers(
         origin: caller.origin,
         limitBytes,
         by: query.by,
-        mode: query.mode ?? 'replace',
+        mode: query.mode ?? 'update',
         isDryRun: query.dryRun === 'true',
         fromRow: Number(query.fromRow ?? 1),
         permits: async () => permitsOf(await presentPrincipal(request)),

@@ -7,18 +7,46 @@ import { parseJson } from '../parse-json.ts';
 /** Of the fields of a row. An export may have more values than a body, since updates add to an entity. */
 export const rowLimits = largeJsonLimits;
 
-/** The fields of an entity, as parsed and as JSON text, or what is wrong with the row. */
-export type ImportRow = { row: number } & ({ fields: object; text: string; problem?: never } | { problem: Problem });
+/** The fields of an entity and what else the file says of it. */
+export interface ReadRow {
+  row: number;
+  /** As parsed. */
+  fields: object;
+  /** As JSON text. */
+  text: string;
+  /** The key of the entity; undefined where the file has none. */
+  key?: string | undefined;
+  /** The version of the entity that was exported; undefined where the file has none. */
+  version?: string | undefined;
+  /** Whether the row is an entity as an export writes it, so that its author has not asked for the version to count. */
+  isExported?: boolean;
+  /** JSON text of an object with null at each field that the file has as an empty cell; undefined where there is none. */
+  emptied?: () => string | undefined;
+  problem?: never;
+}
+
+/** A row, or what is wrong with it. */
+export type ImportRow = ReadRow | { row: number; problem: Problem };
+
+/** The rows of a file. */
+export interface ImportRows {
+  batches: AsyncIterable<readonly ImportRow[]>;
+  /** The names of the columns read so far that count for nothing. */
+  ignored: () => readonly string[];
+}
 
 /** The file cannot be read any further. */
 export class UnreadableError extends Error {
   readonly row: number;
   readonly problem: Problem;
+  /** The names of the columns, if the header is at fault. */
+  readonly columns: readonly string[] | undefined;
 
-  constructor(row: number, problem: Problem) {
+  constructor(row: number, problem: Problem, columns?: readonly string[]) {
     super(problem.code);
     this.row = row;
     this.problem = problem;
+    this.columns = columns;
   }
 }
 

@@ -1,6 +1,13 @@
 /** Writes the rows of an import, and reports on them while they are read. It knows nothing of HTTP, so the command line imports in the same way. */
 import type { Origin } from '../audit/store.ts';
-import { writePortion, type PortionRequest, type PortionRow } from '../entities/bulk/import-portion.ts';
+import { ConflictSearch } from '../entities/bulk/conflicts.ts';
+import {
+  writePortion,
+  type PortionOutcome,
+  type PortionRequest,
+  type PortionRow,
+  type RefusedRow,
+} from '../entities/bulk/import-portion.ts';
 import type { ImportMode } from '../entities/bulk/import-statements.ts';
 import { checkedBy } from '../entities/store.ts';
 import { requireStoredSize } from '../entities/stored-size.ts';
@@ -9,9 +16,13 @@ import { requireValuesOf, uniqueBy } from '../entities/upsert.ts';
 import type { Store } from '../database/port.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
+import { isInt64 } from '../http/int64.ts';
+import { pointerTo } from '../http/pointer.ts';
 import { Pauses } from '../http/turns.ts';
 import type { Permit } from '../rights/permit.ts';
-import { UnreadableError, type ImportRow } from './import-row.ts';
+import { keyHeader, versionHeader } from './columns.ts';
+import { UnreadableError, type ImportRow, type ImportRows, type ReadRow } from './import-row.ts';
+import { Refusals, type RefusedRows } from './refusals.ts';
 
 /** The rows of a transaction. */
 const portionRows = 500;
@@ -24,7 +35,7 @@ export interface ImportPermits {
 }
 
 export interface ImportOptions {
-  /** The fields of a unique rule, with commas between; undefined to create an entity of each row. */
+  /** The fields of a unique rule with commas between, or `$key`; undefined to create an entity of each row. */
   by: string | undefined;
   mode: ImportMode;
   isDryRun: boolean;
@@ -51,6 +62,10 @@ export interface ImportCounts {
   updated: number;
   unchanged: number;
   failed: number;
+  /** The members of objects, outside of arrays, that updates have removed. */
+  removedFields: number;
+  /** The names of the columns that count for nothing; for NDJSON those of the members around the fields. */
+  ignored: readonly string[];
 }
 
 /** The counts, and how far the import has come. */
@@ -62,13 +77,21 @@ export interface ImportProgress extends ImportCounts {
   uncertainTo?: number;
 }
 
-/** A row that was not written, or the counts after a portion. */
-export type ImportReport = { row: number; problem: Problem } | ImportProgress;
+/** Rows that were not written, with the names of the columns if the header is at fault. */
+export interface ImportRefusal extends RefusedRows {
+  columns?: readonly string[] | undefined;
+}
+
+/** Rows that were not written, or the counts after a portion. */
+export type ImportReport = ImportRefusal | ImportProgress;
 
 /** Imports the rows. Throws nothing: the last report says why an import ended early. */
-export async function* importRows(target: ImportTarget, batches: AsyncIterable<readonly ImportRow[]>): AsyncGenerator<ImportReport> {
-  const counts: ImportCounts = { row: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
-  const portions = portionsOf(batches, target.fromRow);
+export async function* importRows(target: ImportTarget, rows: ImportRows): AsyncGenerator<ImportReport> {
+  const counts = { row: 0, created: 0, updated: 0, unchanged: 0, failed: 0, removedFields: 0 };
+  const refusals = new Refusals();
+  const work = new ImportWork(target);
+  const progress = (): ImportCounts => ({ ...counts, ignored: [...rows.ignored(), ...work.ignored] });
+  const portions = portionsOf(rows.batches, target.fromRow);
   let reading = readNext(portions);
   let last = 0;
   try {
@@ -79,23 +102,30 @@ export async function* importRows(target: ImportTarget, batches: AsyncIterable<r
       // The next portion is read while this one is written.
       reading = readNext(portions);
       last = read.rows.at(-1)?.row ?? last;
-      const { refused, ...done } = await writeRows(target, read.rows);
-      for (const { row, problem } of refused) yield { row, problem };
+      const { refused, ...done } = await work.write(read.rows);
+      yield* refusals.add(refused);
       counts.created += done.created;
       counts.updated += done.updated;
       counts.unchanged += done.unchanged;
+      counts.removedFields += done.removedFields;
       counts.failed += refused.length;
       counts.row = last;
-      yield { done: false, ...counts };
+      yield* refusals.endBefore(last);
+      yield { done: false, ...progress() };
+      work.requireRoom();
+      const limit = refusals.exceeded;
+      if (limit !== undefined) throw new Problem('too-many-refusals', { values: { limit } });
     }
-    yield { done: true, ...counts };
+    yield* refusals.end();
+    yield { done: true, ...progress() };
   } catch (error) {
+    yield* refusals.end();
     if (error instanceof UnreadableError) {
-      yield { row: error.row, problem: error.problem };
-      yield { done: false, ...counts, failed: counts.failed + 1, error: error.problem };
+      yield { row: error.row, toRow: error.row, problem: error.problem, columns: error.columns };
+      yield { done: false, ...progress(), failed: counts.failed + 1, error: error.problem };
     } else {
       const isUncertain = error instanceof Problem && error.code === 'outcome-unknown';
-      yield { done: false, ...counts, error, ...(isUncertain && { uncertainTo: last }) };
+      yield { done: false, ...progress(), error, ...(isUncertain && { uncertainTo: last }) };
     }
   } finally {
     await portions.return(undefined);
@@ -145,46 +175,97 @@ async function* portionsOf(batches: AsyncIterable<readonly ImportRow[]>, fromRow
   }
 }
 
-async function writeRows(target: ImportTarget, rows: readonly ImportRow[]) {
-  const permits = await target.permits();
-  return await whileTypeIsCurrent(target.types, target.name, async (type) => {
-    const by = ruleOf(target, permits, type);
-    const refused: { row: number; problem: Problem }[] = [];
-    const accepted: PortionRow[] = [];
-    const pauses = new Pauses();
-    for (const row of rows) {
-      await pauses.whenLong();
-      const checked = row.problem ?? checkRow(row, type, by, target.limitBytes);
-      if (checked instanceof Problem) refused.push({ row: row.row, problem: checked });
-      else accepted.push(checked);
-    }
-    const { create } = permits;
-    const request = { type, origin: target.origin, create, by, isDryRun: target.isDryRun, limitBytes: target.limitBytes };
-    const written = await writePortion(target.store, request, accepted);
-    return written && { ...written, refused: [...refused, ...written.refused].toSorted((one, other) => one.row - other.row) };
-  });
+/** Checks and writes the portions of one file. */
+class ImportWork {
+  readonly #target: ImportTarget;
+  readonly #conflicts = new ConflictSearch({ namesRows: true });
+  readonly #ignored = new Set<string>();
+
+  constructor(target: ImportTarget) {
+    this.#target = target;
+  }
+
+  /** What the rows have and no one has wanted. */
+  get ignored(): readonly string[] {
+    return [...this.#ignored];
+  }
+
+  /** Throws 413 `too-many-rows` if the file has more values than are compared. */
+  requireRoom(): void {
+    const limit = this.#conflicts.exceeded;
+    if (limit !== undefined) throw new Problem('too-many-rows', { values: { limit } });
+  }
+
+  async write(rows: readonly ImportRow[]): Promise<PortionOutcome> {
+    const { store, types, name, by, isDryRun, limitBytes, origin } = this.#target;
+    const permits = await this.#target.permits();
+    return await whileTypeIsCurrent(types, name, async (type) => {
+      const rule = ruleOf(this.#target, permits, type);
+      const refused: RefusedRow[] = [];
+      const accepted: PortionRow[] = [];
+      const pauses = new Pauses();
+      for (const row of rows) {
+        await pauses.whenLong();
+        if (row.problem) {
+          refused.push(row);
+          continue;
+        }
+        if (row.key !== undefined && by !== keyHeader) this.#ignored.add(keyHeader);
+        if (row.version !== undefined && by === undefined) this.#ignored.add(versionHeader);
+        const checked = checkRow(row, type, rule, limitBytes);
+        if (checked instanceof Problem) refused.push({ row: row.row, problem: checked });
+        else accepted.push(checked);
+      }
+      const request = { type, origin, create: permits.create, by: rule, isDryRun, limitBytes, conflicts: this.#conflicts };
+      const written = await writePortion(store, request, accepted);
+      return written && { ...written, refused: [...refused, ...written.refused].toSorted((one, other) => one.row - other.row) };
+    });
+  }
 }
 
 function ruleOf({ by, mode }: ImportOptions, { update }: ImportPermits, type: EntityType | undefined): PortionRequest['by'] {
-  return by === undefined || !update ? undefined : { ...uniqueBy(type, by), mode, update };
+  if (by === undefined || !update) return undefined;
+  const rule = by === keyHeader ? { kind: 'key' as const } : { kind: 'unique' as const, ...uniqueBy(type, by) };
+  return { rule, mode, update };
 }
 
 /** The row for the statement, or why the type refuses it. */
 function checkRow(
-  { row, fields, text }: Extract<ImportRow, { text: string }>,
+  { row, fields, text, key, version, isExported, emptied }: ReadRow,
   type: EntityType | undefined,
   by: PortionRequest['by'],
   limitBytes: number,
 ): PortionRow | Problem {
   try {
     requireStoredSize(text, limitBytes);
-    // Fields to merge are checked when they are merged.
-    if (by?.mode !== 'merge') type?.check(fields);
+    // Merged fields are checked when they are merged.
+    if (!by || by.mode === 'replace') type?.check(fields);
     const checked = checkedBy(type, fields);
-    if (by) requireValuesOf(by.companion, by.unique, checked.companion?.values ?? {}, fields);
-    return { row, fields, text, ...checked };
+    if (by?.rule.kind === 'unique') requireValuesOf(by.rule.companion, by.rule.unique, checked.companion?.values ?? {}, fields);
+    const isByKey = by?.rule.kind === 'key';
+    // An entity of another database has another version than the one with the same values here.
+    const isCondition = by && (isByKey || !isExported || type?.requiresIfMatch);
+    return {
+      row,
+      fields,
+      text,
+      ...checked,
+      key: isByKey ? requireKey(key) : undefined,
+      version: isCondition ? requireVersion(version) : undefined,
+      emptied: by?.mode === 'update' ? emptied?.() : undefined,
+    };
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;
   }
+}
+
+function requireKey(key: string | undefined): string | undefined {
+  if (key === undefined || isInt64(key)) return key;
+  throw new Problem('validation-failed', { faults: [{ pointer: pointerTo([keyHeader]), code: 'invalid-value' }] });
+}
+
+function requireVersion(version: string | undefined): string | undefined {
+  if (version === undefined || /^[1-9]\d{0,17}$/.test(version)) return version;
+  throw new Problem('validation-failed', { faults: [{ pointer: pointerTo([versionHeader]), code: 'invalid-value' }] });
 }

@@ -2,7 +2,8 @@
 import { readJson } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { GrowingBuffer } from '../http/growing-buffer.ts';
-import { malformedRow, refusedRow, rowLimits, tooLarge, type ImportRow } from './import-row.ts';
+import { Pauses } from '../http/turns.ts';
+import { malformedRow, refusedRow, rowLimits, tooLarge, type ImportRow, type ImportRows } from './import-row.ts';
 
 const lineFeed = 10;
 /** The members of an entity, as an export has it in a line. */
@@ -14,10 +15,14 @@ const entityLimits = { ...rowLimits, depth: rowLimits.depth + 1, values: rowLimi
 const envelopeBytes = 4_096;
 
 /** The rows of each chunk. `limitBytes` are those of the fields. A line that is longer with the members of an entity is not kept in memory. */
-export async function* readNdjson(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<ImportRow[]> {
+export function readNdjson(chunks: AsyncIterable<Buffer>, limitBytes: number): ImportRows {
+  return { batches: batchesOf(chunks, limitBytes), ignored: () => [] };
+}
+
+async function* batchesOf(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<ImportRow[]> {
   const lines = new Lines(limitBytes);
   for await (const chunk of chunks) {
-    const rows = lines.take(chunk);
+    const rows = await lines.take(chunk);
     if (rows.length > 0) yield rows;
   }
   yield lines.end();
@@ -37,10 +42,12 @@ class Lines {
     this.#lineBytes = limitBytes + envelopeBytes;
   }
 
-  take(chunk: Buffer): ImportRow[] {
+  async take(chunk: Buffer): Promise<ImportRow[]> {
     const rows: ImportRow[] = [];
+    const pauses = new Pauses();
     let from = 0;
     for (;;) {
+      await pauses.whenLong();
       const end = chunk.indexOf(lineFeed, from);
       if (end === -1) break;
       rows.push(...this.#line(chunk.subarray(from, end)));
@@ -91,9 +98,9 @@ function rowOf(row: number, line: Buffer): ImportRow | undefined {
     return value['$complete'] === true
       ? undefined
       : refusedRow(row, { pointer: '/$complete', code: 'invalid-value', values: { allowed: 'true' } });
-  const { fields } = value as { fields?: unknown };
+  const { fields, key, version } = value as { fields?: unknown; key?: unknown; version?: unknown };
   if (isObject(fields) && Object.keys(value).toSorted().join() === entityMembers)
-    return { row, fields, text: memberTexts(text).get('fields') ?? '{}' };
+    return { row, fields, text: memberTexts(text).get('fields') ?? '{}', key: String(key), version: String(version), isExported: true };
   return isBeyond ? refusedRow(row, asFields) : { row, fields: value, text };
 }
 

@@ -69,6 +69,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   createEntities: (client) => client.entities('customer').createMany([{}]),
   restoreEntity: (client) => client.entities('customer').restore(note, 1),
   exportEntities: (client) => client.entities('customer').exportTo(new WritableStream()),
+  exportQuery: (client) => client.entities('customer').exportTo(new WritableStream(), { filter: { a: 'x'.repeat(4_000) } }),
   importEntities: (client) =>
     client
       .entities('customer')

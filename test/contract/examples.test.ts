@@ -101,18 +101,21 @@ const conditions: Record<string, (status: number | undefined) => Promise<{ heade
   },
 };
 
+async function seedDeclaredCustomer(): Promise<void> {
+  await sql`truncate entity_type, entity_type_revision`.execute(service().db);
+  const properties = { company: { type: 'string' }, city: { type: 'string' }, credit: { type: 'number' } };
+  await declareType(service(), 'customer', { type: 'object', properties });
+  await seedCustomer(3, customer);
+}
+
 /** The rows that must exist before an operation is called. */
 const given: Record<string, () => Promise<unknown>> = {
   listEntities: () => seedCustomer(3, customer),
   queryEntities: () => seedCustomer(3, customer),
   aggregateEntities: () => seedCustomer(3, customer),
   getEntity: () => seedCustomer(3, customer),
-  exportEntities: async () => {
-    await sql`truncate entity_type, entity_type_revision`.execute(service().db);
-    const properties = { company: { type: 'string' }, city: { type: 'string' }, credit: { type: 'number' } };
-    await declareType(service(), 'customer', { type: 'object', properties });
-    await seedCustomer(3, customer);
-  },
+  exportEntities: seedDeclaredCustomer,
+  exportQuery: seedDeclaredCustomer,
   listVersions: async () => {
     await sql`truncate entity_change`.execute(service().db);
     await seedCustomer(1, { company: customer.company, city: 'Paris' });

@@ -38,7 +38,9 @@ const form = (name: string, value: string) => `${encodeURIComponent(name)}=${enc
 function hostileBodies(type: string, text: string, name: string): string[] {
   if (type !== 'application/json') {
     const pair = form(name, '1');
-    return [pair, `${text}&${pair}`, `${text}&${pair}&${pair}`, `${text}&${name}=%zz`, `${text}&%zz${encodeURIComponent(name)}=1`, name];
+    // A line end would not be part of the name of a column.
+    const alone = type === 'text/csv' ? `"${name.replaceAll('"', '""')}"` : name;
+    return [pair, `${text}&${pair}`, `${text}&${pair}&${pair}`, `${text}&${name}=%zz`, `${text}&%zz${encodeURIComponent(name)}=1`, alone];
   }
   const quoted = JSON.stringify(name);
   const example = JSON.parse(text) as object;

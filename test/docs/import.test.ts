@@ -87,5 +87,5 @@ test('the client imports a file and rows, and reads an export', async () => {
   const reports: unknown[] = [];
   const rows = [{ company: 'x', email: 'x@y.example' }];
   for await (const report of client.entities('customer').importFrom(rows, { by: ['email'] })) reports.push(report);
-  expect(reports.at(-1)).toEqual({ done: true, row: 1, created: 1, updated: 0, unchanged: 0, failed: 0 });
+  expect(reports.at(-1)).toEqual({ done: true, row: 1, created: 1, updated: 0, unchanged: 0, removedFields: 0, failed: 0 });
 });

@@ -40,7 +40,7 @@ test('the decisions are in order, and no two have one number', () => {
 });
 
 test('a section is referred to together with the standard that it belongs to', () => {
-  const standard = /\b(RFC \d{4}|OpenID Connect [A-Z][\w-]+|Logout 1\.0)\b[^.;]{0,40}$/;
+  const standard = /\b(RFC \d{4}|OpenID Connect [A-Z][\w-]+|Logout 1\.0|JSON Schema 2020-12)\b[^.;]{0,40}$/;
   expect(
     findings((text) =>
       [...text.matchAll(/\bsections? \d[\d.]*/gi)]

@@ -1,6 +1,6 @@
 /**
- * The answer of a transition may be lost, so that the client has the former token only. It goes on until the new token is used (rules 15 and 20; RFC
- * 9700, section 4.14.2).
+ * The answer of a transition may be lost, so that the client has the former token only. It goes on until the new token is used (rules 15 and 20).
+ * RFC 9700, section 4.14.2, describes the reuse of a token that was replaced.
  */
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';

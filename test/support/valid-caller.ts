@@ -233,7 +233,8 @@ export class ValidCaller {
       body: `{"a":${lot}}\n{"fields":{}}\n`,
       without: ['by', 'mode', 'format', 'delimiter', 'fromRow'],
     }),
-    exportEntities: async (_caller, { path }) => ({ values: path }),
+    exportEntities: async (_caller, { path }) => ({ values: path, without: ['search', 'sort'] }),
+    exportQuery: async (_caller, { path }) => ({ values: path, body: { filter: { a: 1 } } }),
     restoreEntity: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), query: { version: '1' } }),
     runBatch: async ({ name: owner }) => {
       const key = String(++this.#last);

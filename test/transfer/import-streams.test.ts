@@ -223,7 +223,7 @@ describe('a header of CSV', () => {
     expect((await csv('a,toString\n1,=1+1\n')).fields).toEqual(['{"a": "1", "toString": "=1+1"}']);
     for (const header of ['__proto__', 'constructor']) {
       const { lines, fields } = await csv(`${header}\n1\n`);
-      expect([lines[0], lines.at(-1)?.done, fields]).toMatchObject([{ row: 2, errors: [{ code: 'member-name-reserved' }] }, true, []]);
+      expect([lines.at(-2), lines.at(-1)?.done, fields]).toMatchObject([{ row: 2, errors: [{ code: 'member-name-reserved' }] }, true, []]);
     }
   });
 });

@@ -116,9 +116,10 @@ test.for([
         report
           .trimEnd()
           .split('\n')
-          .map((line) => JSON.parse(line) as { row: number; done?: boolean })
+          .map((line) => JSON.parse(line) as { row: number; toRow?: number; done?: boolean })
           .filter(({ done }) => done === undefined)
-          .map(({ row }) => row - (format === 'csv' ? 2 : 1)),
+          .flatMap(({ row, toRow = row }) => Array.from({ length: toRow - row + 1 }, (_, index) => row + index))
+          .map((row) => row - (format === 'csv' ? 2 : 1)),
       );
       const stored = (await rowsOf(service(), from)).filter((_, index) => !refused.has(index)).map(({ fields }) => fields);
       expect((await rowsOf(service(), to)).map(({ fields }) => fields)).toEqual(stored);

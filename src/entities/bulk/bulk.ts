@@ -1,5 +1,5 @@
 /** Creates many entities of one name: all of them or none, in one transaction. */
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Companion } from '../../companion/layout.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
@@ -10,12 +10,14 @@ import { maximumFaults, type Fault } from '../../faults.ts';
 import { Pauses } from '../../http/turns.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { bulkRowOf } from './bulk-statements.ts';
+import { ConflictSearch } from './conflicts.ts';
 import { statementParts } from './statement-parts.ts';
+import { TypeChanged, whileTypeLasts } from './tolerant-statements.ts';
 import { changeValues, type ChangeValues } from '../changed.ts';
 import { requireEntityLimits } from '../entity-limits.ts';
 import { faultsOfReferences } from '../references.ts';
 import { checkedBy, type CheckedFields } from '../store.ts';
-import { underRulesOnce } from '../violations.ts';
+import { violationOf } from '../violations.ts';
 import type { Writes } from '../update.ts';
 import { writeStatementsOf } from '../write-statements.ts';
 
@@ -29,9 +31,6 @@ export interface CreatedKey {
   key: string;
   version: number;
 }
-
-/** Ends a transaction that must write nothing. */
-class RolledBack extends Error {}
 
 /**
  * Creates an entity for each of `items` and returns their keys in the same order. Undefined, with nothing written, when `type` has changed.
@@ -51,30 +50,18 @@ export async function createMany(
     await requireAllReferences(store, permit, checked);
     const bulk = new Bulk(permit, caller, checked);
     try {
-      return await store.transaction((trx) => bulk.insertAll(trx));
+      return await store.transaction(async (trx) => {
+        const conflicts = await bulk.findConflicts(trx);
+        if (conflicts.length === 0) return await bulk.insertAll(trx);
+        const isConflict = conflicts.some(({ code }) => code === 'duplicate-value');
+        if (!isConflict) throw new Problem('validation-failed', { faults: conflicts });
+        throw new Problem('unique-conflict', { faults: conflicts, headers: { 'Retry-After': '1' } });
+      });
     } catch (error) {
-      if (error instanceof RolledBack) return undefined;
-      if (!isViolation(error)) throw error;
+      if (error instanceof TypeChanged) return undefined;
+      throw error;
     }
-    const conflicts: Fault[] = [];
-    const rollBack = store.transaction(async (trx) => {
-      conflicts.splice(0, Infinity, ...(await bulk.findConflicts(trx)));
-      throw new RolledBack();
-    });
-    await rollBack.catch((error: unknown) => {
-      if (!(error instanceof RolledBack)) throw error;
-    });
-    // The entities that had the values are gone meanwhile.
-    if (conflicts.length === 0) return undefined;
-    const isConflict = conflicts.some(({ code }) => code === 'duplicate-value');
-    if (!isConflict) throw new Problem('validation-failed', { faults: conflicts });
-    throw new Problem('unique-conflict', { faults: conflicts, headers: { 'Retry-After': '1' } });
   });
-}
-
-/** Whether a rule of the type does not hold, so that the items that violate it are worth looking for. */
-function isViolation(error: unknown): error is Problem {
-  return error instanceof Problem && (error.code === 'unique-conflict' || error.code === 'validation-failed');
 }
 
 /** Throws 422 with the faults of all items. */
@@ -110,69 +97,42 @@ async function requireAllReferences(store: Statements, permit: Permit<'create'>,
 }
 
 class Bulk {
-  readonly #rows: string[];
+  readonly #checked: readonly CheckedFields[];
   readonly #change: ChangeValues & { name: string };
   readonly #layout: Companion | undefined;
 
   constructor(permit: Permit<'create'>, { origin }: Caller, checked: readonly CheckedFields[]) {
     const [first] = checked;
-    this.#rows = checked.map(({ fields, companion }) => bulkRowOf(fields, companion?.values));
+    this.#checked = checked;
     this.#change = { ...changeValues(permit, origin, first?.typeRevision ?? '0'), name: permit.entity };
     this.#layout = first?.companion?.layout;
   }
 
+  /** The faults of the items that conflict with an entity, or with an item before them, in their order, up to 20. */
+  async findConflicts(trx: Transaction<Database>): Promise<Fault[]> {
+    const layout = this.#layout;
+    if (!layout) return [];
+    const rows = this.#checked.map(({ companion }, index) => ({ row: index + 1, key: null, values: companion?.values ?? {} }));
+    const found = await whileTypeLasts(() => new ConflictSearch({ namesRows: false }).begin().check(trx, layout, rows));
+    const faults = found.flatMap((conflict, index) => conflict?.problem.under(`/${index}`).faults ?? []);
+    return faults.slice(0, maximumFaults);
+  }
+
+  /** Throws {@link TypeChanged} also if another transaction has taken a value meanwhile, so that the items are looked at again. */
   async insertAll(trx: Transaction<Database>): Promise<CreatedKey[]> {
     const created: CreatedKey[] = [];
-    for (const rows of this.#parts()) created.push(...(await this.#insert(trx, rows)));
+    const rows = this.#checked.map(({ fields, companion }) => bulkRowOf(fields, companion?.values));
+    for (const some of statementParts(rows, (row) => row)) created.push(...(await this.#insert(trx, some)));
     return created;
-  }
-
-  /** The faults of the rows that conflict with others, in their order, up to 20. The transaction must be rolled back. */
-  async findConflicts(trx: Transaction<Database>): Promise<Fault[]> {
-    const faults: Fault[] = [];
-    let from = 0;
-    for (const { length } of this.#parts()) {
-      await this.#insertOrFind(trx, from, from + length, faults);
-      from += length;
-    }
-    return faults;
-  }
-
-  /** Inserts the rows that conflict with none before them. Halves what cannot be inserted until one row is left, whose faults it adds. */
-  async #insertOrFind(trx: Transaction<Database>, from: number, end: number, faults: Fault[]): Promise<void> {
-    if (faults.length >= maximumFaults) return;
-    await sql`savepoint items`.execute(trx);
-    try {
-      await this.#insert(trx, this.#rows.slice(from, end));
-      await sql`release savepoint items`.execute(trx);
-      return;
-    } catch (error) {
-      if (!isViolation(error)) throw error;
-      await sql`rollback to savepoint items`.execute(trx);
-      await sql`release savepoint items`.execute(trx);
-      if (end - from === 1) {
-        faults.push(...error.under(`/${from}`).faults);
-        return;
-      }
-    }
-    const middle = Math.ceil((from + end) / 2);
-    await this.#insertOrFind(trx, from, middle, faults);
-    await this.#insertOrFind(trx, middle, end, faults);
-  }
-
-  #parts(): Generator<readonly string[]> {
-    return statementParts(this.#rows, (row) => row);
   }
 
   async #insert(trx: Transaction<Database>, rows: readonly string[]): Promise<CreatedKey[]> {
     const { insertBulk } = writeStatementsOf(this.#layout);
     const insert = insertBulk.query({ ...this.#change, rows: `[${rows.join()}]` });
-    const found = await underRulesOnce(
-      this.#layout,
-      () => trx.executeQuery(insert),
-      () => new RolledBack(),
-    );
-    if (found.rows.length !== rows.length) throw new RolledBack();
+    const found = await whileTypeLasts(() => trx.executeQuery(insert)).catch((error: unknown) => {
+      throw this.#layout && violationOf(this.#layout, error) ? new TypeChanged() : error;
+    });
+    if (found.rows.length !== rows.length) throw new TypeChanged();
     return found.rows
       .map(({ key, version }) => ({ key, version: Number(version) }))
       .toSorted((one, other) => Number(BigInt(one.key) - BigInt(other.key)));

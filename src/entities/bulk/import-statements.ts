@@ -1,7 +1,7 @@
-/** The statements of imports that find and replace several entities by a unique rule. */
+/** The statements of imports that find and replace several entities by their keys or a unique rule. */
 import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from '../../companion/columns.ts';
-import type { Companion, CompanionUnique } from '../../companion/layout.ts';
+import type { Companion, CompanionColumn, CompanionUnique } from '../../companion/layout.ts';
 import { inputColumns, inputNames, updateRows, writtenWith } from '../../companion/rows.ts';
 import { inSchema } from '../../companion/table.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
@@ -11,25 +11,42 @@ import { valuesAt } from '../references.ts';
 import { areSameFields } from '../same-fields.ts';
 import { storeMerged } from '../statements.ts';
 import { typeIsCurrent } from '../type-guard.ts';
+import { hashOf } from './conflicts.ts';
 
-/** How a row changes an entity that exists: it has all fields of the entity, or is merged into them as an update is. */
-export type ImportMode = 'replace' | 'merge';
+/**
+ * How a row changes an entity that exists. `update`: its members replace those of the entity, objects merge, null is stored, and fields that the row has as empty cells
+ * are removed. `replace`: it has all fields of the entity. `merge`: it is merged into them as a patch (RFC 7396).
+ */
+export type ImportMode = 'update' | 'replace' | 'merge';
+
+/** By what a row finds its entity. */
+export type ImportRule = { kind: 'key' } | { kind: 'unique'; companion: Companion; unique: CompanionUnique };
+
+/** Bytes of merged fields that one statement returns, beside those of its first row. */
+const maximumMergedBytes = 8_388_608;
 
 /** The entity of an input row. */
 export interface MatchedEntity {
   /** The number of the input row, from 1. */
   n: string;
-  key: string;
+  /** Of the values of the rule, as PostgreSQL compares them; null if the row lacks one. */
+  hash: string | null;
+  /** Null for a row without an entity. */
+  key: string | null;
   /** Null for an entity that the permit does not cover. */
   version: string | null;
   isUnchanged: boolean | null;
   /** The fields as they are to be, JSON text; null if nothing changes, and with `replace`. */
   merged: string | null;
-  /** The values at the paths, as JSON texts; null for an entity that is not covered. */
+  /** How many members outside of arrays the entity has and would no longer have; null if nothing changes. */
+  removed: number | null;
+  /** The values at the paths, as JSON texts; null for a row without an entity that is covered. */
   present: (string | null)[] | null;
+  /** Whether `merged` is null because other rows of the statement have too many bytes. */
+  isDeferred: boolean;
 }
 
-interface MatchRequest {
+export interface MatchRequest {
   permit: PermitValues;
   mode: ImportMode;
   /** A JSON array. */
@@ -38,30 +55,64 @@ interface MatchRequest {
   paths: string;
 }
 
-/** SQL: for each row of `rows` the entity whose companion row has the same values of the rule. No row where there is none. */
-export function matchByUnique(
-  companion: Companion,
-  unique: CompanionUnique,
-  { permit, mode, rows, paths }: MatchRequest,
-): RawBuilder<MatchedEntity> {
-  const columns = companion.columns.filter(({ name }) => unique.columns.includes(name));
-  const typed = sql.join(columns.map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`));
-  const names = sql.join(columns.map(({ name }) => sql.ref(name)));
-  const tests = columns.map((column) => sql`x.${sql.ref(column.name)} = ${storedValue(column, sql`input.${sql.ref(column.name)}`)}`);
-  const wanted = mode === 'replace' ? sql`input.fields` : sql`json_merge_patch(entity.fields, input.fields)`;
-  const merged = mode === 'replace' ? sql`null` : sql`case when not entity."isUnchanged" then entity.wanted::text end`;
+/** SQL: for each row of `rows` the entity that belongs to it by the rule. */
+export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: MatchRequest): RawBuilder<MatchedEntity> {
+  const { typed, names, hash, found } = rule.kind === 'key' ? byKey() : byUnique(rule);
   // The lateral joins take the rows one by one from the indexes: the planner cannot estimate that there are few.
   return sql<MatchedEntity>`
-    select input.n, found.key, entity.version, entity."isUnchanged", ${merged} as merged, entity.present
-    from rows from (jsonb_to_recordset(${rows}::jsonb) as (fields jsonb, ${typed})) with ordinality as input (fields, ${names}, n)
-    cross join lateral (select x.key from ${inSchema(companion.table)} as x where ${sql.join(tests, sql` and `)} offset 0) as found
-    left join lateral (
-      select version, wanted, ${areSameFields(sql`present.fields`, sql`wanted`)} as "isUnchanged",
-        ${valuesAt(sql`present.fields`, sql`${paths}`)} as present from (
-        select entity.version, entity.fields, ${wanted} as wanted from entity
-        where ${rowsCovered((name) => sql`${permit[name]}`)} and entity.key = found.key offset 0
-      ) as present offset 0
-    ) as entity on true`;
+    select n, hash, key, version, "isUnchanged", removed, present, coalesce(before > ${sql.lit(maximumMergedBytes)}, false) as "isDeferred",
+      case when coalesce(before, 0) <= ${sql.lit(maximumMergedBytes)} then merged end as merged
+    from (
+      select *, sum(octet_length(merged)) over (order by n) - octet_length(merged) as before
+      from (
+        select input.n, ${hash} as hash, found.key, entity.version, entity."isUnchanged", entity.present,
+          ${mode === 'replace' ? sql`null::text` : sql`case when not entity."isUnchanged" then entity.wanted::text end`} as merged,
+          case when not entity."isUnchanged" then json_count_removed(entity.fields, entity.wanted) end as removed
+        from rows from (jsonb_to_recordset(${rows}::jsonb) as (fields jsonb, emptied jsonb, ${typed}))
+          with ordinality as input (fields, emptied, ${names}, n)
+        left join lateral (${found} offset 0) as found on true
+        left join lateral (
+          select version, fields, wanted, ${areSameFields(sql`present.fields`, sql`wanted`)} as "isUnchanged",
+            ${valuesAt(sql`present.fields`, sql`${paths}`)} as present from (
+            select entity.version, entity.fields, ${wantedFields[mode]} as wanted from entity
+            where ${rowsCovered((name) => sql`${permit[name]}`)} and entity.key = found.key offset 0
+          ) as present offset 0
+        ) as entity on true
+      ) as matched
+    ) as counted`;
+}
+
+const wantedFields: Readonly<Record<ImportMode, RawBuilder<unknown>>> = {
+  update: sql`json_without(json_merge_members(entity.fields, input.fields), coalesce(input.emptied, '{}'))`,
+  replace: sql`input.fields`,
+  merge: sql`json_merge_patch(entity.fields, input.fields)`,
+};
+
+interface MatchParts {
+  typed: RawBuilder<unknown>;
+  names: RawBuilder<unknown>;
+  hash: RawBuilder<unknown>;
+  found: RawBuilder<unknown>;
+}
+
+const byKey = (): MatchParts => ({
+  typed: sql`key bigint`,
+  names: sql.ref('key'),
+  hash: hashOf({ name: '0' }, [sql.ref('input.key')]),
+  found: sql`select input.key where input.key is not null`,
+});
+
+function byUnique({ companion, unique }: Extract<ImportRule, { kind: 'unique' }>): MatchParts {
+  const columns = companion.columns.filter(({ name }) => unique.columns.includes(name));
+  const stored = (column: CompanionColumn) => storedValue(column, sql`input.${sql.ref(column.name)}`);
+  const inOrder = unique.columns.flatMap((name) => columns.filter((column) => column.name === name));
+  const tests = columns.map((column) => sql`x.${sql.ref(column.name)} = ${stored(column)}`);
+  return {
+    typed: sql.join(columns.map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`)),
+    names: sql.join(columns.map(({ name }) => sql.ref(name))),
+    hash: hashOf(unique, inOrder.map(stored)),
+    found: sql`select x.key from ${inSchema(companion.table)} as x where ${sql.join(tests, sql` and `)}`,
+  };
 }
 
 /**

@@ -95,7 +95,7 @@ function at({ next, prev, textWith }: FoundPage, position: LogPosition | undefin
 }
 
 /** Throws 422 for a search of a type without texts to search, or whose index of texts is being built. */
-function assertSearchable({ search, carrier }: ListRequest, companion: Companion | null | undefined): void {
+export function assertSearchable({ search, carrier }: Pick<ListRequest, 'search' | 'carrier'>, companion: Companion | null | undefined): void {
   if (search === undefined || (companion && readableCompanion(companion)?.search)) return;
   const place = carrier.place('search');
   if (companion?.search) throw tooExpensive({ ...place, code: 'needs-index' });

@@ -1,17 +1,19 @@
-/** Reads all entities that a filter finds, by key. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
+/** Reads all entities that a filter and a search find, by key or in another order. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
 import { readableCompanion, type Companion } from '../../companion/layout.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
 import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';
 import type { RowPosition } from '../../filter/order.ts';
-import type { Filter } from '../../filter/syntax.ts';
+import { all, type Filter } from '../../filter/syntax.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
+import { roadOf } from './choose-road.ts';
 import { entityRoad } from './entity-road.ts';
+import { assertSearchable } from './list.ts';
+import type { ListRequest } from './list-request.ts';
 import { pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
-import { followMatches, hasMatch, type MatchTargets } from './match.ts';
-import type { Projection } from './projection.ts';
+import { followMatches, hasMatch } from './match.ts';
 import type { Road } from './road.ts';
 import type { EntityRow } from '../row.ts';
 
@@ -21,13 +23,7 @@ const pageBytes = 262_144;
 export const partLimits = { timeMs: 5_000 };
 
 /** What to read of the entities of a name. */
-export interface EntitySelection {
-  filter: Filter;
-  /** What the references of the filter lead to. */
-  targets: MatchTargets;
-  /** The fields; undefined for all. */
-  projection: Projection | undefined;
-}
+export type EntitySelection = Pick<ListRequest, 'filter' | 'targets' | 'search' | 'sort' | 'projection' | 'carrier'>;
 
 /** A part of the entities, and the place after which the next part begins; undefined after the last. */
 export interface EntityPart {
@@ -37,25 +33,30 @@ export interface EntityPart {
 
 /**
  * The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part. Throws 422
- * `query-too-expensive` for a part that takes too long.
+ * `query-too-expensive` for a part that takes too long, and for a sort that needs an index.
  */
 export async function readPart(
   reads: Reads,
   permit: Permit<'read'>,
-  { filter, targets, projection }: EntitySelection,
+  selection: EntitySelection,
   companion: Companion | null | undefined,
   after: RowPosition | undefined,
 ): Promise<EntityPart> {
+  assertSearchable(selection, companion);
+  const { filter, targets, projection, search, sort, carrier } = selection;
+  const needsIndex = (member: 'filter' | 'search' | 'sort', cause?: unknown) =>
+    new Problem('query-too-expensive', { faults: [{ ...carrier.place(member), code: 'needs-index' }], cause });
+  const isByKey = sort.length === 0 && search === undefined;
   const roadFor = (found: Filter) =>
-    entityRoad({
+    (isByKey ? entityRoad : roadOf)({
       permit: permitValues(permit),
-      filter: found,
-      sort: [],
+      filter: search === undefined ? found : all([found, { kind: 'search', field: [], words: search }]),
+      sort,
       companion: (companion && readableCompanion(companion)) ?? undefined,
     });
   const read = async (run: Run, road: Road): Promise<EntityPart> => {
     const found = await road.find(run, { after, isBackwards: false, limit: pageRows });
-    if (!found) throw new Error('a list by key is never too long');
+    if (!found) throw needsIndex(sort.length > 0 ? 'sort' : 'search');
     const query = { ...found, order: road.order, limit: pageRows, bytes: pageBytes, projection, includes: [] };
     const rows = await run(pageQuery(query), found.scans);
     const cut = rows.findIndex(({ fields }, index) => fields === null || index === pageRows);
@@ -70,7 +71,7 @@ export async function readPart(
     return await (road.isCheap ? read(withoutTransaction(reads), road) : limited((run) => read(run, road)));
   } catch (error) {
     if (!exceededStatementTime(error)) throw error;
-    throw new Problem('query-too-expensive', { faults: [{ parameter: 'filter', pointer: '', code: 'needs-index' }], cause: error });
+    throw needsIndex('filter', error);
   }
 }
 
