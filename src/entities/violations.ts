@@ -81,7 +81,11 @@ export function duplicatesAt(layout: Pick<Companion, 'columns'>, columns: readon
     ...(firstRow !== undefined && { row: String(firstRow) }),
     ...(fields.length > 1 && { fields: fields.map((field) => field.join('.')).join(', ') }),
   };
-  return fields.map((field) => ({ pointer: pointerTo(field), code: 'duplicate-value', ...(Object.keys(values).length > 0 && { values }) }));
+  const hasValues = Object.keys(values).length > 0;
+  return fields.map((field): Fault => {
+    const fault = { pointer: pointerTo(field), code: 'duplicate-value' as const };
+    return hasValues ? Object.assign(fault, { values }) : fault;
+  });
 }
 
 const fieldsOf = ({ columns }: Pick<Companion, 'columns'>, names: readonly string[]) =>
