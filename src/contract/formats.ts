@@ -50,7 +50,8 @@ export const formats: ReadonlyMap<string, Format> = new Map([
 export const formatNames: readonly string[] = [...formats.keys()];
 
 function isIsoDateTime(value: string): boolean {
-  return /^.{10}[Tt ]/.test(value) && isDay(value.slice(0, 10)) && isTime(value.slice(11), true);
+  const text = value.replace(/^(.{10}) /, '$1T');
+  return isInstant(text) || isInstant(`${text}Z`);
 }
 
 /** RFC 5321, section 4.1.2. The library throws for an address literal with a tag that it does not know. */

@@ -99,16 +99,31 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
 }
 
-/** Whether the text is an instant as RFC 3339 writes `date-time`, from year 1. A leap second counts as the second after it. */
+/** PostgreSQL accepts offsets below 16 hours; the largest in use is 14. */
+const largestOffset = '15:59';
+const minutesOfDay = 1_440;
+
+/** Whether the text is an instant as RFC 3339 writes `date-time`, from year 1, with an offset below 16 hours. A leap second counts as the second after it. */
 export function isInstant(text: string): boolean {
-  return /^.{10}[Tt]/.test(text) && isDay(text.slice(0, 10)) && isTime(text.slice(11));
+  return /^.{10}[Tt]/.test(text) && isDay(text.slice(0, 10)) && isTime(text.slice(11)) && !(offsetOf(text) > largestOffset);
 }
 
-/** Whether the text is a time as RFC 3339 writes `full-time`, with at most nine digits of a second; without an offset only if it `mayBeLocal`. */
+/**
+ * Whether the text is a time as RFC 3339 writes `full-time`, with at most nine digits of a second; without an offset only if it `mayBeLocal`. A leap second
+ * is 23:59:60 of UTC (RFC 3339, section 5.7), and of any place if the time is local.
+ */
 export function isTime(text: string, mayBeLocal = false): boolean {
-  const [, hour, minute, second, zone, offset] = /^(\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?([Zz]|[+-](\d\d:\d\d))?$/.exec(text) ?? [];
+  const [, hour, minute, second, zone, sign, ahead, aheadMinute] =
+    /^(\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?([Zz]|([+-])(\d\d):(\d\d))?$/.exec(text) ?? [];
   if (hour === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return false;
-  if (zone === undefined) return mayBeLocal;
-  // PostgreSQL accepts offsets below 16 hours; the largest in use is 14.
-  return offset === undefined || (offset <= '15:59' && offset.slice(3) <= '59');
+  if (zone === undefined && !mayBeLocal) return false;
+  if (Number(ahead ?? 0) > 23 || Number(aheadMinute ?? 0) > 59) return false;
+  const offset = Number(ahead ?? 0) * 60 + Number(aheadMinute ?? 0);
+  const minuteOfDay = Number(hour) * 60 + Number(minute) - (sign === '-' ? -offset : offset);
+  return second !== '60' || (minuteOfDay + minutesOfDay) % minutesOfDay === minutesOfDay - 1;
+}
+
+/** Hours and minutes of the offset at the end, without its sign; empty for UTC. */
+function offsetOf(text: string): string {
+  return /[+-](\d\d:\d\d)$/.exec(text)?.[1] ?? '';
 }

@@ -29,8 +29,8 @@ test('date and date-time are those of filters', () => {
   expect([since('2026-01-01'), since('2025-12-31')]).toEqual([true, false]);
 });
 
-test('time is that of a date-time, and iso-time and iso-date-time may lack the offset', () => {
-  const times = ['10:00:00Z', '10:00:00.123456789z', '00:00:00+15:59', '23:59:60Z', '12:34:60-01:00'];
+test('time is that of a date-time with any offset of a day, and iso-time and iso-date-time may lack the offset', () => {
+  const times = ['10:00:00Z', '10:00:00.123456789z', '00:00:00+15:59', '23:59:60Z', '22:59:60-01:00', '00:29:60.5+00:30'];
   expect(times.map((value) => [fits('time', value), fits('date-time', `2026-11-20T${value}`)])).toEqual(times.map(() => [true, true]));
   expect(times.map((value) => [fits('iso-time', value), fits('iso-date-time', `2026-11-20 ${value}`)])).toEqual(
     times.map(() => [true, true]),
@@ -48,8 +48,12 @@ test('time is that of a date-time, and iso-time and iso-date-time may lack the o
     '1:00:00Z',
     '10:00:00+1500',
     '10:00:00+01',
-    '10:00:00+16:00',
+    '10:00:00+24:00',
     '10:00:00+01:60',
+    '12:34:60Z',
+    '23:59:60+01:00',
+    '22:59:60+01:00',
+    '23:58:60Z',
   ];
   for (const value of [...wrong, '10:00:00.Z', '10:00:00.1234567890Z', '10:00:00Z ', '10:00:00Z\n', 'T10:00:00Z', '']) {
     expect([value, fits('time', value), fits('iso-time', value)]).toEqual([value, false, false]);
@@ -57,6 +61,15 @@ test('time is that of a date-time, and iso-time and iso-date-time may lack the o
   }
   for (const value of ['0000-01-01T10:00:00', '2026-02-30T10:00:00', '2026-11-20\n10:00:00', '2026-11-20x10:00:00'])
     expect([value, fits('iso-date-time', value)]).toEqual([value, false]);
+  for (const value of ['10:00:00+16:00', '23:58:60+23:59', '00:00:60-23:59']) {
+    expect([value, fits('time', value), fits('iso-time', value)]).toEqual([value, true, true]);
+    expect([value, fits('date-time', `2026-11-20T${value}`), fits('iso-date-time', `2026-11-20T${value}`)]).toEqual([value, false, false]);
+  }
+  const leaps = ['23:59:60', '12:34:60'].map((value) => [fits('iso-time', value), fits('iso-date-time', `2026-12-31 ${value}`)]);
+  expect(leaps).toEqual([
+    [true, true],
+    [false, false],
+  ]);
   const since = validatorOf({ format: 'time', formatMinimum: '10:00:00+01:00' });
   expect([since('09:00:00Z'), since('10:00:00+02:00')]).toEqual([true, false]);
 });
