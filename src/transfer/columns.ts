@@ -33,6 +33,12 @@ export function columnsOf(type: EntityType | undefined): FieldColumn[] {
   return declaredFields(type.document).map((field) => ({ field, kind: kindOf(type, field) }));
 }
 
+/** Whether the field is a value of what a reference leads to, as `customer.number` is, by which a file can name the target (decision 245). */
+export function isBelowReference({ companion }: EntityType, field: Field): boolean {
+  const paths = companion?.references.map(({ column }) => companion.columns.find(({ name }) => name === column)?.field ?? []) ?? [];
+  return paths.some((path) => path.length > 0 && path.length < field.length && path.every((name, index) => name === field[index]));
+}
+
 /** How a column has the field: as text, unless the type declares something else. */
 export function columnOf(type: EntityType | undefined, field: Field): FieldColumn {
   const isDeclared = type && declaredFields(type.document).some((declared) => field.every((name, index) => declared[index] === name));

@@ -7,7 +7,17 @@ import { findFault, jsonLimits } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { placeOf, pointerTo } from '../http/pointer.ts';
 import type { Cell } from './csv-cells.ts';
-import { columnsOf, delimiters, ignoredHeader, keyHeader, restHeader, versionHeader, type CellKind, type Delimiter } from './columns.ts';
+import {
+  columnsOf,
+  delimiters,
+  isBelowReference,
+  ignoredHeader,
+  keyHeader,
+  restHeader,
+  versionHeader,
+  type CellKind,
+  type Delimiter,
+} from './columns.ts';
 import { malformedRow, refusedRow, rowLimits, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
 import { unescapedText } from './safe-texts.ts';
 
@@ -100,7 +110,8 @@ export class CsvHeader {
     // As texts in UTF-16 have it.
     if (name.includes('\0')) return { pointer: '', position, code: 'invalid-encoding' };
     if (field.length > jsonLimits.depth) return { pointer: '', position, code: 'too-deep', values: { limit: jsonLimits.depth } };
-    const isUnknown = name.startsWith('$') || (type !== undefined && type.fields.typeOf(field) === undefined);
+    const isUnknown =
+      name.startsWith('$') || (type !== undefined && type.fields.typeOf(field) === undefined && !isBelowReference(type, field));
     const other = isUnknown || this.#length === 1 ? this.#otherDelimiter(name) : undefined;
     if (other) return { pointer: '', position, code: 'other-delimiter', values: { delimiter: other } };
     const fieldPlace = placeOf(field, () => position);

@@ -9,6 +9,7 @@ import {
   type RefusedRow,
 } from '../entities/bulk/import-portion.ts';
 import type { ImportMode } from '../entities/bulk/import-statements.ts';
+import { NaturalKeys } from '../entities/natural-keys.ts';
 import { checkedBy } from '../entities/store.ts';
 import { requireStoredSize } from '../entities/stored-size.ts';
 import { whileTypeIsCurrent } from '../entities/type-guard.ts';
@@ -204,6 +205,7 @@ class ImportWork {
       const refused: RefusedRow[] = [];
       const accepted: PortionRow[] = [];
       const pauses = new Pauses();
+      const keys = new NaturalKeys(store, types, permits.create);
       for (const row of rows) {
         await pauses.whenLong();
         if (row.problem) {
@@ -212,7 +214,7 @@ class ImportWork {
         }
         if (row.key !== undefined && by !== keyHeader) this.#ignored.add(keyHeader);
         if (row.version !== undefined && by === undefined) this.#ignored.add(versionHeader);
-        const checked = checkRow(row, type, rule, limitBytes);
+        const checked = await checkRow(row, { type, rule, limitBytes, keys });
         if (checked instanceof Problem) refused.push({ row: row.row, problem: checked });
         else accepted.push(checked);
       }
@@ -229,14 +231,20 @@ function ruleOf({ by, mode }: ImportOptions, { update }: ImportPermits, type: En
   return { rule, mode, update };
 }
 
-/** The row for the statement, or why the type refuses it. */
-function checkRow(
-  { row, fields, text, key, version, isExported, emptied }: ReadRow,
-  type: EntityType | undefined,
-  by: PortionRequest['by'],
-  limitBytes: number,
-): PortionRow | Problem {
+interface RowChecks {
+  type: EntityType | undefined;
+  rule: PortionRequest['by'];
+  limitBytes: number;
+  keys: NaturalKeys;
+}
+
+/** The row for the statement, with keys in place of references by values; or why the type refuses it. */
+async function checkRow(
+  { row, key, version, isExported, emptied, ...sent }: ReadRow,
+  { type, rule: by, limitBytes, keys }: RowChecks,
+): Promise<PortionRow | Problem> {
   try {
+    const { fields, text } = await keys.replaced(type, sent);
     requireStoredSize(text, limitBytes);
     // Merged fields are checked when they are merged.
     if (!by || by.mode === 'replace') type?.check(fields);

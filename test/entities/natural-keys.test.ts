@@ -62,6 +62,61 @@ const roads: Record<string, (who: Call, fields: object) => Promise<Answer<Body>>
   },
 };
 
+describe('an import', () => {
+  const importAs = async (who: Call, type: string, raw: string, query = '') => {
+    const answer = await service().call('POST', `/rest/entity/order/import${query}`, { ...who, headers: { 'content-type': type }, raw });
+    return {
+      status: answer.status,
+      lines: answer.text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { row: number; created?: number; updated?: number; failed?: number } & ProblemBody),
+    };
+  };
+  const customerOf = async (number: string) => {
+    const filter = encodeURIComponent(JSON.stringify({ number }));
+    const { body } = await service().call<{ items: Entity[] }>('GET', `/rest/entity/order?filter=${filter}`, ada);
+    return body.items[0]?.fields['customer'];
+  };
+
+  test('CSV: a column customer.number stores the key of the customer, in new orders and in those that exist', async () => {
+    const first = await importAs(ada, 'text/csv', 'number,customer.number\nI-1,C-1\nI-2,C-2\nI-3,\nI-4,C-9\n');
+    expect(first.lines.at(-1)).toMatchObject({ created: 3, failed: 1 });
+    expect(first.lines.find(({ errors }) => errors)).toMatchObject({
+      row: 5,
+      errors: [{ pointer: '/customer', code: 'reference-not-found' }],
+    });
+    expect([await customerOf('I-1'), await customerOf('I-2'), await customerOf('I-3')]).toEqual([
+      customers['C-1'],
+      customers['C-2'],
+      undefined,
+    ]);
+    const second = await importAs(ada, 'text/csv', 'number,customer.number\nI-1,C-2\n', '?by=number');
+    expect(second.lines.at(-1)).toMatchObject({ updated: 1 });
+    expect(await customerOf('I-1')).toBe(customers['C-2']);
+    const dry = await importAs(ada, 'text/csv', 'number,customer.number\nI-1,C-1\nI-9,C-9\n', '?by=number&dryRun=true');
+    expect(dry.lines.at(-1)).toMatchObject({ updated: 1, failed: 1 });
+    expect(await customerOf('I-1')).toBe(customers['C-2']);
+  });
+
+  test('NDJSON: an object of the values does', async () => {
+    const rows = [
+      { number: 'J-1', customer: { number: 'C-1' } },
+      { number: 'J-2', customer: { site: 'C-2', tax: { id: '7' } } },
+    ];
+    const { lines } = await importAs(ada, 'application/x-ndjson', rows.map((row) => JSON.stringify(row)).join('\n'));
+    expect(lines.at(-1)).toMatchObject({ created: 2, failed: 0 });
+    expect([await customerOf('J-1'), await customerOf('J-2')]).toEqual([customers['C-1'], customers['C-2']]);
+  });
+
+  test('a column below a field that is no reference is unknown, and one of no rule is refused in each row', async () => {
+    const unknown = await importAs(ada, 'text/csv', 'number,number.x\nK-1,1\n');
+    expect(unknown.lines[0]).toMatchObject({ row: 1, errors: [{ code: 'unknown-field' }] });
+    const { lines } = await importAs(ada, 'text/csv', 'number,customer.name\nK-1,C-1\n');
+    expect(lines.find(({ errors }) => errors)).toMatchObject({ row: 2, errors: [{ pointer: '/customer', code: 'invalid-value' }] });
+  });
+});
+
 /** The answer as that of the only operation. */
 function inBatch(answer: Answer<Body>): Answer<Body> {
   const entity = answer.body.results?.[0]?.entity;
