@@ -443,7 +443,7 @@ export interface paths {
          *     sees those that it could restore. `search` has no index there, so it is refused.
          *
          *     An entity that exists throughout, and keeps the values that the list is sorted by, comes exactly once. A list is no snapshot. What
-         *     would cost too much is 422 `query-too-expensive`.
+         *     would cost too much is 422 `query-too-expensive`. What takes PostgreSQL too long is 503 `busy`; sending it again may help.
          */
         get: operations["listEntities"];
         put?: never;
@@ -499,7 +499,7 @@ export interface paths {
          * Aggregate entities
          * @description Counts, sums, averages and extremes over the entities of the name that the caller may read, in groups. Groups and measures are made of
          *     fields that the `x-index`, `x-unique` or `x-references` of the declared type gives an index. The filter may have any field. It changes
-         *     nothing, so it may be repeated. What takes PostgreSQL more than five seconds is 422 `query-too-expensive`.
+         *     nothing, so it may be repeated. What takes PostgreSQL more than five seconds is 503 `busy`; sending it again may help.
          */
         post: operations["aggregateEntities"];
         delete?: never;
@@ -2255,7 +2255,7 @@ export interface components {
         Include: string;
         /**
          * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
-         *     for a caller who may read the entities of all users. `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
+         *     for a caller who may read the entities of all users. `exact` counts all. Each is 503 `busy` after two seconds, and sending it again may help: the bound is on what is found, not on what is looked at.
          */
         Count: "none" | "capped" | "estimated" | "exact";
         /**
@@ -3090,7 +3090,7 @@ export interface operations {
                 include?: components["parameters"]["Include"];
                 /**
                  * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
-                 *     for a caller who may read the entities of all users. `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
+                 *     for a caller who may read the entities of all users. `exact` counts all. Each is 503 `busy` after two seconds, and sending it again may help: the bound is on what is found, not on what is looked at.
                  */
                 count?: components["parameters"]["Count"];
                 /** @description `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`. */

@@ -35,6 +35,7 @@ export type FaultCode =
   | 'not-addressable'
   | 'not-a-reference'
   | 'needs-index'
+  | 'time-limit'
   | 'too-many-tests'
   | 'duplicate-value'
   | 'reference-not-found'

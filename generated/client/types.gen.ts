@@ -1321,7 +1321,7 @@ export type Include = string;
 
 /**
  * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
- * for a caller who may read the entities of all users. `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
+ * for a caller who may read the entities of all users. `exact` counts all. Each is 503 `busy` after two seconds, and sending it again may help: the bound is on what is found, not on what is looked at.
  *
  */
 export type Count = 'none' | 'capped' | 'estimated' | 'exact';
@@ -2940,7 +2940,7 @@ export type ListEntitiesData = {
         include?: string;
         /**
          * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
-         * for a caller who may read the entities of all users. `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
+         * for a caller who may read the entities of all users. `exact` counts all. Each is 503 `busy` after two seconds, and sending it again may help: the bound is on what is found, not on what is looked at.
          *
          */
         count?: 'none' | 'capped' | 'estimated' | 'exact';

@@ -235,6 +235,7 @@ export const es: Catalogue = {
       'Un nombre que empieza por $ no es un campo. Los filtros y los órdenes pueden usar $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',
     'not-a-reference': 'Este campo no es una referencia y no lleva a ninguna entidad.[ Referencias: {allowed}.]',
     'needs-index': 'Esto necesita un índice.[ Campos: {fields}.]',
+    'time-limit': 'Esto ha tardado demasiado. Más tarde puede funcionar; un filtro más estrecho o un índice lo hace más rápido.',
     'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
     'duplicate-value':
       'Otra entidad tiene este valor.[ Es la de la fila {row} del archivo.][ Estos campos son únicos en conjunto: {fields}.]',

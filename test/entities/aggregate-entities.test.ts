@@ -332,13 +332,13 @@ describe('aggregateEntities', () => {
     expect((await service().call('POST', '/rest/entity/order/aggregate', { json: { measures: { n } } })).status).toBe(401);
   });
 
-  test('422 — what takes too long, and the service goes on', async () => {
+  test('503 — what takes too long, and the service goes on', async () => {
     await sql`create or replace function entity_instant(value text) returns timestamptz language plpgsql stable as
       $$ begin perform pg_sleep(9); end $$`.execute(service().db);
     const { timeMs } = aggregateLimits;
     onTestFinished(() => void (aggregateLimits.timeMs = timeMs));
     aggregateLimits.timeMs = 300;
-    expect(await refused({ groupBy: [{ path: 'day', by: 'week' }], measures: { n } })).toEqual([422, 'query-too-expensive', 'needs-index']);
+    expect(await refused({ groupBy: [{ path: 'day', by: 'week' }], measures: { n } })).toEqual([503, 'busy', 'time-limit']);
     expect(await groups({ measures: { n } })).toEqual([{ key: {}, n: 5 }]);
   });
 });

@@ -294,11 +294,13 @@ describe('cost', () => {
     expect(estimated?.value).toBeLessThan(50_000);
   });
 
-  test('422 — a statement that takes more than two seconds, and the service goes on', async () => {
+  test('503 — a statement that takes more than two seconds, and the service goes on', async () => {
     await sql`create or replace function json_project(target jsonb, tree jsonb) returns jsonb language plpgsql as
       $$ begin perform pg_sleep(9); return '{}'; end $$`.execute(service().db);
     const answer = await list<ProblemBody>(service(), ada, 'crowd', { fields: ['n'], filter: { n: 1 } });
-    expect([answer.status, answer.body.code, faultsIn(answer)]).toEqual([422, 'query-too-expensive', ['filter needs-index']]);
+    expect([answer.status, answer.body.code, faultsIn(answer)]).toEqual([503, 'busy', ['filter time-limit']]);
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expect(answer.body.detail).toContain('try again');
     expect((await list(service(), ada, 'crowd')).status).toBe(200);
   });
 

@@ -60,7 +60,7 @@ test('200 — a filter and fields as in lists, over several parts', async () => 
   expect(odd.slice(0, -1).map(({ fields }) => fields)).toEqual(Array.from({ length: 1_250 }, (_, n) => ({ n: 2 * n + 1 })));
 });
 
-test('200 — a part that takes PostgreSQL too long ends the export with query-too-expensive in its last line, not with a fault of the service', async () => {
+test('200 — a part that takes PostgreSQL too long ends the export with busy in its last line, not with a fault of the service', async () => {
   const name = newName();
   await store(name, { n: 1 });
   const filter = encodeURIComponent('{"n":1}');
@@ -71,7 +71,7 @@ test('200 — a part that takes PostgreSQL too long ends the export with query-t
     await sql`lock table entity in access exclusive mode`.execute(trx);
     return linesOf((await get(`${name}/export?filter=${filter}`)).text);
   });
-  expect(last).toMatchObject([{ $complete: false, entities: 0, problem: { code: 'query-too-expensive' } }]);
+  expect(last).toMatchObject([{ $complete: false, entities: 0, problem: { code: 'busy', errors: [{ code: 'time-limit' }] } }]);
   partLimits.timeMs = usual;
   expect(linesOf((await get(`${name}/export?filter=${filter}`)).text).at(-1)).toMatchObject({ $complete: true, entities: 1 });
 });

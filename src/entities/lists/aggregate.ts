@@ -3,7 +3,7 @@ import type { components } from '../../../generated/api.ts';
 import { readableCompanion, type Companion } from '../../companion/layout.ts';
 import { columnOf } from '../../companion/source.ts';
 import { JsonText } from '../../contract/operation.ts';
-import { exceededStatementTime, refusedValue } from '../../database/failure.ts';
+import { refusedValue } from '../../database/failure.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';
 import { testsOf } from '../../filter/syntax.ts';
@@ -13,6 +13,7 @@ import type { AggregateRequest } from './aggregate-request.ts';
 import { aggregateQuery, type GroupRow } from './aggregate-statements.ts';
 import { aggregatedRows } from './companion-statements.ts';
 import { followMatches } from './match.ts';
+import { withinTimeLimit } from './time-limit.ts';
 
 /** In milliseconds, since an aggregation reads all entities that the filter finds. A test lowers it. */
 export const aggregateLimits = { timeMs: 5_000 };
@@ -20,8 +21,8 @@ export const aggregateLimits = { timeMs: 5_000 };
 type AggregatedBody = components['schemas']['EntityAggregated'];
 
 /**
- * Reads the groups. Throws 422 `query-too-expensive` for fields without an index and for what takes too long, and 422 `validation-failed` for a search of
- * a type without texts to search.
+ * Reads the groups. Throws 422 `query-too-expensive` for fields without an index, 422 `validation-failed` for a search of a type without texts to
+ * search, and 503 `busy` for what takes too long.
  */
 export async function aggregateEntities(
   reads: Reads,
@@ -32,15 +33,15 @@ export async function aggregateEntities(
   const companion = (stored && readableCompanion(stored)) ?? undefined;
   assertIndexed(request, companion);
   try {
-    const groups = await reads.readOnly(aggregateLimits.timeMs, async (run) => {
-      const filter = await followMatches(run, request.filter, request.targets);
-      const rows = aggregatedRows(companion, permitValues(permit), filter, fieldsOf(request).length > 0);
-      return await run(aggregateQuery(rows, companion, request), 'any');
-    });
+    const groups = await withinTimeLimit({ pointer: '' }, () =>
+      reads.readOnly(aggregateLimits.timeMs, async (run) => {
+        const filter = await followMatches(run, request.filter, request.targets);
+        const rows = aggregatedRows(companion, permitValues(permit), filter, fieldsOf(request).length > 0);
+        return await run(aggregateQuery(rows, companion, request), 'any');
+      }),
+    );
     return represent(groups, request);
   } catch (error) {
-    if (exceededStatementTime(error))
-      throw new Problem('query-too-expensive', { faults: [{ pointer: '', code: 'needs-index' }], cause: error });
     const at = request.groups.findIndex(({ zone }) => zone !== 'UTC');
     if (at === -1 || !refusedValue(error)) throw error;
     // Node.js knows the time zone, and PostgreSQL does not.

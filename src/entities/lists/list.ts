@@ -6,7 +6,6 @@ import type { components } from '../../../generated/api.ts';
 import { readableCompanion, type Companion } from '../../companion/layout.ts';
 import { indexedMember } from '../../companion/rules.ts';
 import { JsonText } from '../../contract/operation.ts';
-import { exceededStatementTime } from '../../database/failure.ts';
 import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { LogPosition } from '../../database/standby/log-position.ts';
 import type { Reads } from '../../database/standby/readers.ts';
@@ -23,10 +22,11 @@ import { contentTag, etagOf } from '../etag.ts';
 import { roadOf } from './choose-road.ts';
 import { countQuery, estimateQuery, pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
-import type { ParameterCarrier, ListRequest } from './list-request.ts';
+import type { ListRequest } from './list-request.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { representEntity } from '../represent.ts';
 import type { FoundRows, Part, Road } from './road.ts';
+import { withinTimeLimit } from './time-limit.ts';
 
 /** The most entities that are counted unless the caller wants them all. */
 const maximumCounted = 10_000;
@@ -55,7 +55,7 @@ interface FoundPage extends Edges {
   textWith: (edges: Edges) => string;
 }
 
-/** Reads a page. Throws 400 for a cursor of another list, and 422 `query-too-expensive` for what would cost too much. */
+/** Reads a page. Throws 400 for a cursor of another list, 422 `query-too-expensive` for what would cost too much, and 503 `busy` for what takes too long. */
 export async function listEntities(
   reads: Reads,
   cursors: Cursors,
@@ -75,7 +75,7 @@ export async function listEntities(
 async function readPage(reads: Reads, { filter, targets, carrier }: ListRequest, listOf: (filter: Filter) => List): Promise<FoundPage> {
   if (hasMatch(filter))
     return await reads.readOnly(pageLimitMs, async (run) => {
-      const list = listOf(await within(carrier, 'filter', () => followMatches(run, filter, targets)));
+      const list = listOf(await withinTimeLimit(carrier.place('filter'), () => followMatches(run, filter, targets)));
       return await list.page(run, await list.readCursor());
     });
   const list = listOf(filter);
@@ -95,7 +95,10 @@ function at({ next, prev, textWith }: FoundPage, position: LogPosition | undefin
 }
 
 /** Throws 422 for a search of a type without texts to search, or whose index of texts is being built. */
-export function assertSearchable({ search, carrier }: Pick<ListRequest, 'search' | 'carrier'>, companion: Companion | null | undefined): void {
+export function assertSearchable(
+  { search, carrier }: Pick<ListRequest, 'search' | 'carrier'>,
+  companion: Companion | null | undefined,
+): void {
   if (search === undefined || (companion && readableCompanion(companion)?.search)) return;
   const place = carrier.place('search');
   if (companion?.search) throw tooExpensive({ ...place, code: 'needs-index' });
@@ -221,24 +224,14 @@ class List {
   }
 
   #within<T>(part: QueryPart, statement: () => Promise<T>): Promise<T> {
-    return within(this.#request.carrier, part, statement);
+    return withinTimeLimit(this.#request.carrier.place(part), statement);
   }
 }
 
 /** A part of a query. */
 type QueryPart = 'filter' | 'sort' | 'include' | 'count';
 
-/** Runs a statement. If it takes too long, throws 422 with the part of the query that is at fault. */
-async function within<T>({ place }: ParameterCarrier, part: QueryPart, statement: () => Promise<T>): Promise<T> {
-  try {
-    return await statement();
-  } catch (error) {
-    if (!exceededStatementTime(error)) throw error;
-    throw tooExpensive({ ...place(part), code: 'needs-index' }, error);
-  }
-}
-
-const tooExpensive = (fault: Fault, cause?: unknown) => new Problem('query-too-expensive', { faults: [fault], cause });
+const tooExpensive = (fault: Fault) => new Problem('query-too-expensive', { faults: [fault] });
 
 function positionOf(row: ListRow | WalkEnd | undefined): RowPosition | undefined {
   return row && { values: row.position, key: row.key };

@@ -1,6 +1,5 @@
 /** Reads all entities that a filter and a search find, by key or in another order. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
 import { readableCompanion, type Companion } from '../../companion/layout.ts';
-import { exceededStatementTime } from '../../database/failure.ts';
 import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';
@@ -15,6 +14,7 @@ import type { ListRequest } from './list-request.ts';
 import { pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
 import { followMatches, hasMatch } from './match.ts';
 import type { Road } from './road.ts';
+import { withinTimeLimit } from './time-limit.ts';
 import type { EntityRow } from '../row.ts';
 
 const pageRows = 1_000;
@@ -33,7 +33,7 @@ export interface EntityPart {
 
 /**
  * The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part. Throws 422
- * `query-too-expensive` for a part that takes too long, and for a sort that needs an index.
+ * `query-too-expensive` for a sort that needs an index, and 503 `busy` for a part that takes too long.
  */
 export async function readPart(
   reads: Reads,
@@ -44,8 +44,8 @@ export async function readPart(
 ): Promise<EntityPart> {
   assertSearchable(selection, companion);
   const { filter, targets, projection, search, sort, carrier } = selection;
-  const needsIndex = (member: 'filter' | 'search' | 'sort', cause?: unknown) =>
-    new Problem('query-too-expensive', { faults: [{ ...carrier.place(member), code: 'needs-index' }], cause });
+  const needsIndex = (member: 'search' | 'sort') =>
+    new Problem('query-too-expensive', { faults: [{ ...carrier.place(member), code: 'needs-index' }] });
   const isByKey = sort.length === 0 && search === undefined;
   const roadFor = (found: Filter) =>
     (isByKey ? entityRoad : roadOf)({
@@ -65,14 +65,11 @@ export async function readPart(
     return { rows: rows.filter(isWhole), next: positionOf(end) };
   };
   const limited = (work: (run: Run) => Promise<EntityPart>) => reads.readOnly(partLimits.timeMs, work);
-  try {
+  return await withinTimeLimit(carrier.place('filter'), async () => {
     if (hasMatch(filter)) return await limited(async (run) => read(run, roadFor(await followMatches(run, filter, targets))));
     const road = roadFor(filter);
     return await (road.isCheap ? read(withoutTransaction(reads), road) : limited((run) => read(run, road)));
-  } catch (error) {
-    if (!exceededStatementTime(error)) throw error;
-    throw needsIndex('filter', error);
-  }
+  });
 }
 
 const isWhole = (row: ListRow): row is ListRow & { fields: string } => row.fields !== null;
