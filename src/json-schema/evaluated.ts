@@ -1,4 +1,4 @@
-/** The members and items of one value that keywords have evaluated (JSON Schema 2020-12, core, section 11). */
+/** The members and items of one value that keywords have evaluated (JSON Schema 2020-12, core, "Unevaluated Locations"). */
 
 export class Evaluated {
   #names: Set<string> | undefined;

@@ -1,4 +1,4 @@
-/** What references of a schema lead to (JSON Schema 2020-12, core, sections 8.2 and 9.2). Nothing outside of the schema is loaded. */
+/** What references of a schema lead to (JSON Schema 2020-12, core, "Base URI, Anchors, and Dereferencing"). Nothing outside of the schema is loaded. */
 import { isObject } from './types.ts';
 
 /** The address of a schema without `$id`. */
