@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2Set } from 're2js';
+import { re2PatternOf } from './ecma-pattern.ts';
 import { patternCostOf } from './pattern-cost.ts';
 import type { PatternMeter } from './pattern-meter.ts';
 
@@ -60,7 +61,9 @@ function compiledPattern(pattern: string): CompiledPattern {
   if (known) return known;
   // A set, because it alone takes a limit for the memory of its automaton. Its compilation is linear too.
   const program = new RE2Set(RE2Set.UNANCHORED, 0, automatonBytes);
-  program.add(RE2JS.translateRegExp(pattern));
+  const translated = re2PatternOf(pattern);
+  if (translated === undefined) throw new SyntaxError('RE2 would read the pattern otherwise than ECMA 262');
+  program.add(RE2JS.translateRegExp(translated));
   program.compile();
   const size = program.prog.numInst();
   const { unicodeClasses, hasWideClass } = patternCostOf(pattern);

@@ -2,7 +2,9 @@
 
 /** A class of Unicode costs as much as this number of letters. */
 const unicodeClass = 100;
-/** So does a range beyond ASCII whose case is ignored: RE2JS looks at each of its letters. */
+/** A class of the spaces of ECMA 262, or of all else, has this number of ranges. */
+const spaceClass = 12;
+/** What a range beyond ASCII costs whose case is ignored: RE2JS looks at each of its letters. */
 const foldedRange = 2_500;
 /** A bracket class with more letters between its brackets is counted as a class of many ranges. */
 const narrowClassLength = 64;
@@ -21,9 +23,15 @@ export interface PatternCost {
 /** The costs of a pattern. The instructions are an upper bound: repetitions inside each other are multiplied. */
 export function patternCostOf(pattern: string): PatternCost {
   const unicodeClasses = pattern.match(/\\p/gi)?.length ?? 0;
+  const spaceClasses = pattern.match(/\\s/gi)?.length ?? 0;
   const hasLongClass = () => pattern.match(tokens)?.some((token) => token.startsWith('[') && token.length > narrowClassLength) ?? false;
   return {
-    compiling: pattern.length + unicodeClasses * unicodeClass + foldedRangesOf(pattern) * foldedRange + instructionsOf(pattern),
+    compiling:
+      pattern.length +
+      unicodeClasses * unicodeClass +
+      spaceClasses * spaceClass +
+      foldedRangesOf(pattern) * foldedRange +
+      instructionsOf(pattern),
     unicodeClasses,
     hasWideClass: unicodeClasses > 0 || hasLongClass(),
   };
