@@ -5,7 +5,8 @@ import { BoundedQueue, busy } from '../http/concurrency-limit.ts';
 import { Sandbox, SandboxEndedError } from '../sandbox/sandbox.ts';
 import type { DocumentJob, DocumentReport } from './document-worker.ts';
 import { reported } from './document.ts';
-import { costlyPatternIn } from './patterns.ts';
+import { linearPatternSize } from '../sandbox/linear-pattern.ts';
+import { costlyPatternIn, patternsIn } from './patterns.ts';
 import { isSchemaObject, type Schema } from './subschemas.ts';
 
 /** A package has JavaScript, the repository TypeScript. */
@@ -30,9 +31,12 @@ export async function faultsOfUntrusted(document: unknown): Promise<Fault[]> {
   }
 }
 
-/** Whether this process may compile the patterns of a stored document, which an earlier version may have accepted. Throws 503 `busy`. */
+/**
+ * Whether this process may compile the patterns of a stored document, which an earlier version may have accepted, and has a meaning for all of them. Throws
+ * 503 `busy`.
+ */
 export async function isCheapDocument(document: Schema): Promise<boolean> {
-  if (costlyPatternIn(document) === undefined) return true;
+  if (costlyPatternIn(document) === undefined) return [...patternsIn(document).keys()].every((pattern) => linearPatternSize(pattern));
   try {
     return (await runJob({ kind: 'patterns', document })).processorMs <= maximumStoredMs;
   } catch (error) {
