@@ -15,6 +15,7 @@ import { rollReplicas } from '../../test/faults/rolling.ts';
 import { serveBesideSlowClients } from '../../test/faults/slow-clients.ts';
 import { stopService } from '../../test/faults/stop.ts';
 import { upgradeService, whyNoRevisionBefore } from '../../test/faults/upgrade.ts';
+import { sendHostileTypes } from '../../test/faults/hostile-types.ts';
 import type { Outcome, Progress } from '../../test/faults/outcome.ts';
 import { urlOf } from '../../src/database/embedded/address.ts';
 import { layoutOf, readPassword } from '../../src/database/embedded/cluster.ts';
@@ -144,6 +145,11 @@ export const faults: Record<string, Fault> = {
     about: '200 clients send a byte at a time beside other clients, until the service disconnects them',
     run: ({ seconds }, progress) =>
       onDatabase((url, settings) => serveBesideSlowClients({ clients: 200, seconds, toTheEnd: true }, url, settings, progress)),
+  },
+  'hostile-types': {
+    about: 'a thousand hostile types, and values for those that are accepted, beside another client',
+    run: (_options, progress) =>
+      onDatabase((url, settings) => sendHostileTypes({ types: 1_000, settleSeconds: 60 }, url, settings, progress)),
   },
   overload: {
     about: 'reads, creates and sign-ins at four times the capacity',

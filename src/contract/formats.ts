@@ -64,9 +64,34 @@ function isHostname(value: string): boolean {
   return library.isHostname(value) && !throws(() => idn.isIdnHostname(value));
 }
 
-/** Whether the text is a regular expression of ECMA 262 with the flag u. It is made and not run. */
-function isRegularExpression(value: string): boolean {
-  return !throws(() => new RegExp(value, 'u'));
+/** A class in brackets, or an escape. */
+const atoms = /\[(?:\\.|[^\]\\])*\]|\\(?:[pP]\{[^{}]*\}|.)/gsu;
+const escapes = /\\(?:[pP]\{[^{}]*\}|.)/gsu;
+const classEscape = /^\\[dDpPsSwW]/;
+
+/**
+ * Whether the text is a regular expression of ECMA 262 with the flag u. It is parsed and not compiled. V8 makes the set of each class while it parses,
+ * which takes 50 µs for `\p{L}`, so classes that have occurred before are replaced by what takes less.
+ */
+export function isRegularExpression(text: string): boolean {
+  return !throws(() => new RegExp(withoutRepeatedClasses(text), 'u'));
+}
+
+/** The expression with classes replaced by `~` or `\d`, which may stand in the same places. */
+function withoutRepeatedClasses(text: string): string {
+  const seen = new Set<string>();
+  const once = (atom: string, other: string) => {
+    if (seen.has(atom)) return other;
+    seen.add(atom);
+    return atom;
+  };
+  return text.replace(atoms, (atom) => {
+    if (atom.startsWith('[')) {
+      const plain = atom.replace(escapes, (escape) => (/^\\[pP]/.test(escape) ? once(escape, '\\d') : escape));
+      return once(plain, '~');
+    }
+    return classEscape.test(atom) ? once(atom, '~') : atom;
+  });
 }
 
 function throws(call: () => unknown): boolean {

@@ -41,9 +41,10 @@ export function compileType(revision: string, document: Schema, source: TypeSour
     document,
     check(fields, sent = () => fields) {
       const bounded = <T>(tests: () => T): T => withinPatternWork(meter, sent, tests);
-      if (!bounded(() => validator.accepts(fields)))
+      const first = bounded(() => validator.firstErrorOf(fields));
+      if (first)
         throw faultsOf(
-          bounded(() => validator.errorsOf(fields)),
+          bounded(() => validator.furtherErrorsOf(fields, first)),
           'body',
           sent(),
         );

@@ -1,6 +1,6 @@
 /** Keywords that test arrays and objects. Members of a prototype are no members. */
 import type { Keyword, Place } from './keyword.ts';
-import type { Check } from './run.ts';
+import type { Check, Run } from './run.ts';
 import { areDifferent } from './same-json.ts';
 import type { Schema } from './types.ts';
 
@@ -8,10 +8,10 @@ type Names = Record<string, unknown>;
 
 /** A keyword that compares a number of items or members with its own. */
 function limitOfSize(keyword: string, kind: 'array' | 'object', fits: (size: number, limit: number) => boolean): [string, Keyword] {
-  const sizeOf =
-    kind === 'array' ? (value: unknown) => (value as unknown[]).length : (value: unknown) => Object.keys(value as Names).length;
+  const sizeOf: (value: unknown, run: Run) => number =
+    kind === 'array' ? (value) => (value as unknown[]).length : (value, run) => run.namesOf(value as Names).length;
   const check = (limit: number, { schema }: Place): Check => {
-    return (value, run) => fits(sizeOf(value), limit) || run.refuse(keyword, { limit }, schema);
+    return (value, run) => fits(sizeOf(value, run), limit) || run.refuse(keyword, { limit }, schema);
   };
   return [keyword, { kind, check }];
 }
@@ -120,7 +120,7 @@ function propertyNamesCheck(names: unknown, { schema, inner }: Place): Check {
   const check = inner(names);
   return (value, run) => {
     let fits = true;
-    for (const name of Object.keys(value as Names)) {
+    for (const name of run.namesOf(value as Names)) {
       if (run.verdictOf(check, name, undefined)) continue;
       fits = run.refuse('propertyNames', { propertyName: name }, schema);
       if (run.stops) return false;
@@ -133,7 +133,7 @@ function propertiesCheck(properties: Schema, { inner }: Place): Check {
   const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, inner(schema, name)]));
   return (value, run, seen) => {
     let fits = true;
-    for (const name of Object.keys(value as Names)) {
+    for (const name of run.namesOf(value as Names)) {
       const check = checks.get(name);
       if (!check) continue;
       seen?.addName(name);
@@ -153,7 +153,7 @@ function patternPropertiesCheck(properties: Schema, { inner, pattern }: Place): 
   });
   return (value, run, seen) => {
     let fits = true;
-    for (const name of Object.keys(value as Names)) {
+    for (const name of run.namesOf(value as Names)) {
       for (const { compiled, check } of checks) {
         if (!compiled.test(name)) continue;
         seen?.addName(name);
@@ -171,7 +171,7 @@ function otherMembersCheck(keyword: string, param: string, schema: Schema, check
   const refusesAll = schema[keyword] === false;
   return (value, run, isOther) => {
     let fits = true;
-    for (const name of Object.keys(value)) {
+    for (const name of run.namesOf(value)) {
       if (!isOther(name)) continue;
       if (refusesAll) fits = run.refuse(keyword, { [param]: name }, schema);
       else if (!run.checkMember(check, name, value[name])) fits = false;
@@ -181,7 +181,7 @@ function otherMembersCheck(keyword: string, param: string, schema: Schema, check
   };
 }
 
-type MembersCheck = (value: Names, run: Parameters<Check>[1], isOther: (name: string) => boolean) => boolean;
+type MembersCheck = (value: Names, run: Run, isOther: (name: string) => boolean) => boolean;
 
 function additionalPropertiesCheck(additional: unknown, { schema, inner, patternsBeside }: Place): Check {
   const known = new Set(Object.keys(schema['properties'] ?? {}));

@@ -1,6 +1,6 @@
 /** One validation: the place in the value, the errors that are collected, and the work that it has taken. */
 import type { Evaluated } from './evaluated.ts';
-import { pointerOf, type Schema, type SchemaError } from './types.ts';
+import { pointerOf, type Format, type Schema, type SchemaError } from './types.ts';
 
 /** Tests a value. `seen` collects what is evaluated, where a keyword `unevaluated…` needs it. */
 export type Check = (value: unknown, run: Run, seen: Evaluated | undefined) => boolean;
@@ -12,6 +12,11 @@ const maximumErrorsMade = 5_000;
 /** Schemas that are applied before the search for further errors is given up. */
 const maximumWork = 1_000_000;
 
+/** Ends the search for all errors, which takes too long. */
+export class SearchGivenUp extends Error {
+  override readonly name = 'SearchGivenUp';
+}
+
 /** How much is reported: the verdict alone, the first error, or all of them. */
 export type Detail = 'verdict' | 'first' | 'all';
 
@@ -20,8 +25,6 @@ export class Run {
   readonly path: (string | number)[] = [];
   /** Whether a keyword returns at its first fault, since more of them are not wanted. */
   stops: boolean;
-  /** Whether the search was given up, so that `errors` is not complete and the verdict does not count. */
-  hasGivenUp = false;
   /** The schemas that were applied. */
   work = 0;
   errors: SchemaError[] = [];
@@ -29,27 +32,47 @@ export class Run {
   /** The errors that have not been dropped, those of alternatives included. */
   held = 0;
   #made = 0;
+  readonly #formatted = new Map<Format, { text: string; fits: boolean }>();
+  readonly #names = new Map<object, readonly string[]>();
 
   constructor(detail: Detail) {
     this.#detail = detail;
     this.stops = detail !== 'all';
   }
 
-  /** Counts a schema that is applied. */
-  countSchema(): void {
-    this.work += 1;
-    if (this.work > maximumWork && this.#detail === 'all') this.#giveUp();
+  /** The names of the members. They are collected once: a large object takes a millisecond, and a hundred schemas may apply to it. */
+  namesOf(value: object): readonly string[] {
+    const known = this.#names.get(value);
+    if (known) return known;
+    const names = Object.keys(value);
+    this.#names.set(value, names);
+    return names;
   }
 
-  /** Reports an error of the keyword at the current place; always false. */
+  /** Whether the text fits the format. The verdict on the last text is stored: many schemas may apply to it. */
+  fitsFormat(format: Format, text: string): boolean {
+    const last = this.#formatted.get(format);
+    if (last?.text === text) return last.fits;
+    const fits = (format.fits as (text: string) => boolean)(text);
+    this.#formatted.set(format, { text, fits });
+    return fits;
+  }
+
+  /** Counts a schema that is applied. Throws {@link SearchGivenUp}. */
+  countSchema(): void {
+    this.work += 1;
+    if (this.work > maximumWork && this.#detail === 'all') throw new SearchGivenUp();
+  }
+
+  /** Reports an error of the keyword at the current place; always false. Throws {@link SearchGivenUp}. */
   refuse(keyword: string, params: Record<string, unknown>, parentSchema: Schema, alternatives?: SchemaError[][]): false {
     if (this.#detail === 'verdict') return false;
     this.errors.push({ keyword, instancePath: pointerOf(this.path), params, parentSchema, ...(alternatives && { alternatives }) });
     if (this.#detail === 'first') return false;
     this.#made += 1;
     this.held += 1;
-    if (this.#made > maximumErrorsMade) this.#giveUp();
-    else if (this.held >= maximumErrors) this.stops = true;
+    if (this.#made > maximumErrorsMade) throw new SearchGivenUp();
+    if (this.held >= maximumErrors) this.stops = true;
     return false;
   }
 
@@ -87,11 +110,6 @@ export class Run {
   release(held: number): void {
     if (this.#detail !== 'all') return;
     this.held = held;
-    this.stops = this.hasGivenUp || held >= maximumErrors;
-  }
-
-  #giveUp(): void {
-    this.hasGivenUp = true;
-    this.stops = true;
+    this.stops = held >= maximumErrors;
   }
 }

@@ -3,7 +3,7 @@
  * and which formats exist (decision 205).
  */
 import { Compiler } from './compiler.ts';
-import { Run, type Detail } from './run.ts';
+import { Run, SearchGivenUp, type Detail } from './run.ts';
 import type { SchemaError, SchemaFault, ValidatorOptions } from './types.ts';
 
 export interface Validator {
@@ -14,6 +14,10 @@ export interface Validator {
    * 1,000 errors no loop goes on, and where finding them takes too long the first error is the only one.
    */
   errorsOf: (value: unknown) => SchemaError[];
+  /** The first error of a value; undefined if it fits. It takes as long as the verdict. */
+  firstErrorOf: (value: unknown) => SchemaError | undefined;
+  /** The errors of a value whose first error is already there. */
+  furtherErrorsOf: (value: unknown, first: SchemaError) => SchemaError[];
   /** The number of schemas that are applied until the verdict on the value. */
   workFor: (value: unknown) => number;
 }
@@ -38,13 +42,23 @@ export function compileSchema(schema: unknown, options: ValidatorOptions): Valid
     const validation = new Run(detail);
     return { fits: check(value, validation, undefined), validation };
   };
+  const firstErrorOf = (value: unknown) => run(value, 'first').validation.errors[0];
+  const furtherErrorsOf = (value: unknown, first: SchemaError) => {
+    try {
+      return run(value, 'all').validation.errors;
+    } catch (error) {
+      if (!(error instanceof SearchGivenUp)) throw error;
+      return [first];
+    }
+  };
   return {
     accepts: (value) => run(value, 'verdict').fits,
     errorsOf(value) {
-      if (run(value, 'verdict').fits) return [];
-      const { validation } = run(value, 'all');
-      return (validation.hasGivenUp ? run(value, 'first').validation : validation).errors;
+      const first = firstErrorOf(value);
+      return first ? furtherErrorsOf(value, first) : [];
     },
+    firstErrorOf,
+    furtherErrorsOf,
     workFor: (value) => run(value, 'verdict').validation.work,
   };
 }

@@ -48,7 +48,15 @@ function multipleOfCheck(multipleOf: number, { schema }: Place): Check {
 
 /** Whether the text has more than `length` characters: code points, not halves of pairs. */
 export function isLongerThan(text: string, length: number): boolean {
-  return text.length > length && (text.length > 2 * length || Array.from(text).length > length);
+  if (text.length <= length || text.length > 2 * length) return text.length > length;
+  let excess = text.length - length;
+  // Each pair makes one character of two halves.
+  for (let index = 0; index < text.length && excess > 0; index += 1) {
+    if ((text.codePointAt(index) ?? 0) <= 0xffff) continue;
+    excess -= 1;
+    index += 1;
+  }
+  return excess > 0;
 }
 
 function maxLengthCheck(limit: number, { schema }: Place): Check {
@@ -77,8 +85,14 @@ function formatCheck(format: string, place: Place): Check | undefined {
   if (!definition) return undefined;
   const { kind } = definition;
   const test = definition.fits as (value: unknown) => boolean;
-  const fits = kind === 'string' ? tested(place.schema, test) : test;
-  return (value, run) => typeof value !== kind || fits(value) || run.refuse('format', { format }, place.schema);
+  if (kind === 'number') return (value, run) => typeof value !== kind || test(value) || run.refuse('format', { format }, place.schema);
+  const { maxLength } = place.schema;
+  const isLong = (text: string) => typeof maxLength === 'number' && isLongerThan(text, maxLength);
+  return (value, run) =>
+    typeof value !== kind ||
+    isLong(value as string) ||
+    run.fitsFormat(definition, value as string) ||
+    run.refuse('format', { format }, place.schema);
 }
 
 /** A keyword that compares a text with its own, by the format beside it. A text that does not fit the format is left to `format`. */

@@ -16,10 +16,10 @@ export interface Callers {
   sessions: string[];
 }
 
-/** Creates them. Call once for a database. */
+/** Creates them. Call once for a database. `withTypes` gives them the right to change types. */
 export async function makeCallers(
   databaseUrl: string,
-  { users: userCount = 20, sessions: sessionCount = 0, spare: spareCount = 0 } = {},
+  { users: userCount = 20, sessions: sessionCount = 0, spare: spareCount = 0, withTypes = false } = {},
 ): Promise<Callers> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -34,12 +34,12 @@ export async function makeCallers(
     const ids = accounts.map(({ id }) => id);
     const { rows: profiles } = await client.query<{ id: string }>(
       `with made as (insert into role (name) values ('caller') returning id),
-         grants as (insert into role_grant (role_id, entity, action) select id, '*', unnest('{create,read,update,delete}'::text[]) from made),
+         grants as (insert into role_grant (role_id, entity, action) select id, '*', unnest($2::text[]) from made),
          profile as (insert into profile (name, label) values ('caller', 'Caller') returning id),
          joined as (insert into profile_role (profile_id, role_id) select profile.id, made.id from profile, made),
          given as (insert into user_profile (user_id, profile_id, is_default) select account, profile.id, true from profile, unnest($1::bigint[]) as account)
        select id from profile`,
-      [ids],
+      [ids, ['create', 'read', 'update', 'delete', ...(withTypes ? ['type'] : [])]],
     );
     const { id, key: apiKey } = newKey();
     await client.query(

@@ -2,6 +2,7 @@
  * The document of a type as components of an OpenAPI document. A reference inside of the document becomes one to a component of its own, because
  * `#/$defs/address` would lead into the OpenAPI document. So recursive documents stay finite.
  */
+import { isRegularExpression } from '../../contract/formats.ts';
 import { mapMembers, mapSubschemas, isSchemaObject, targetOf, walkSchemas, type Schema } from '../subschemas.ts';
 import { pascalCase } from './names.ts';
 import { referTo } from './tests.ts';
@@ -157,9 +158,10 @@ export class Components {
     const example = exampleOf[String(plain['format'])];
     const hasOwnExample = ['enum', 'const', 'default', 'example', 'examples'].some((keyword) => keyword in plain);
     if (example !== undefined && !hasOwnExample && [plain['type']].flat().includes('string')) plain['examples'] = [example];
-    if (typeof pattern === 'string' && !isPattern(pattern)) delete plain['pattern'];
-    if (isSchemaObject(patternProperties) && !Object.keys(patternProperties).every(isPattern)) {
-      plain['patternProperties'] = Object.fromEntries(Object.entries(patternProperties).filter(([name]) => isPattern(name)));
+    // Patterns of callers are those of RE2, and OpenAPI has those of ECMAScript.
+    if (typeof pattern === 'string' && !isRegularExpression(pattern)) delete plain['pattern'];
+    if (isSchemaObject(patternProperties) && !Object.keys(patternProperties).every(isRegularExpression)) {
+      plain['patternProperties'] = Object.fromEntries(Object.entries(patternProperties).filter(([name]) => isRegularExpression(name)));
       delete plain['additionalProperties'];
     }
     return plain;
@@ -184,15 +186,6 @@ function valuesOf(schema: Schema): unknown[] | undefined {
 
 function referenceOf({ $ref, $dynamicRef }: Schema): string | undefined {
   return typeof $ref === 'string' ? $ref : typeof $dynamicRef === 'string' ? $dynamicRef : undefined;
-}
-
-/** Whether the pattern is one of ECMAScript, as JSON Schema wants it. Patterns of callers are those of RE2. */
-function isPattern(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, 'u') instanceof RegExp;
-  } catch {
-    return false;
-  }
 }
 
 function anchorsOf(document: Schema): ReadonlyMap<string, unknown> {
