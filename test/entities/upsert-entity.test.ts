@@ -215,6 +215,16 @@ describe('upsertEntity', () => {
     expect((await upsert('email', { email: 'own@example.com', company }, { cookie: owner })).status).toBe(201);
     expect((await upsert('email', { email: 'own@example.com', company: 'Mine' }, { cookie: owner })).status).toBe(200);
   });
+
+  test('422 — the same key and body with another rule in `by` are another request', async () => {
+    const fields = { email: 'rule@example.com', address: { code: 'rule' }, company };
+    const headers = { 'idempotency-key': 'another-rule' };
+    expect((await upsert('email', fields, { headers })).status).toBe(201);
+    const other = await upsert('address.code', fields, { headers });
+    expect([other.status, other.body.code]).toEqual([422, 'idempotency-key-reused']);
+    const again = await upsert('email', fields, { headers });
+    expect([again.status, again.body.version]).toEqual([201, 1]);
+  });
 });
 
 test('404 — a name without a type, where only declared names exist', async () => {
