@@ -195,6 +195,7 @@ const changes: Row[] = [
     'entity',
     ['entity.restored'],
     ({ cookie, path }) => status(service().call('POST', `${path}/restore?version=1`, { cookie })),
+    async ({ cookie, path }) => void (await service().call('POST', path, { cookie, json: { text: 'second' } })),
   ],
   ['a deleted entity', 204, 'entity', ['entity.deleted'], ({ cookie, path }) => status(service().call('DELETE', path, { cookie }))],
   [
@@ -387,7 +388,8 @@ async function failOnce({ user }: Caller): Promise<void> {
 }
 
 async function replaceLongAgo({ cookie }: Caller): Promise<void> {
-  cookieOf(await act.refresh(cookie));
+  // The first use of the new token ends its predecessor.
+  await service().call('GET', '/auth', { cookie: cookieOf(await act.refresh(cookie)) });
   await agingToken(service(), cookie, 11);
 }
 

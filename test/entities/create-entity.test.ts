@@ -87,10 +87,12 @@ describe('createEntity', () => {
       fc.asyncProperty(fc.boolean(), digits, async (negative, unsigned) => {
         const token = `${negative ? '-' : ''}${unsigned}`;
         const number = Number(token);
-        const exact = Number.isFinite(number) && !Object.is(number, -0) && decimalOf(token) === decimalOf(String(number));
+        // Negative zero is stored as zero.
+        const isZero = /^-?0(\.0+)?([eE]|$)/.test(token);
+        const exact = isZero || (Number.isFinite(number) && decimalOf(token) === decimalOf(String(number)));
         const answer = await createText(`{"n":${token}}`);
         expect(answer.status, token).toBe(exact ? 201 : 400);
-        if (exact) expect(exactly(answer.text)).toMatchObject({ fields: { n: new Decimal(token) } });
+        if (exact) expect(exactly(answer.text)).toMatchObject({ fields: { n: new Decimal(isZero ? token.replace('-', '') : token) } });
         else expect(answer.body).toMatchObject({ code: 'malformed-request', errors: [{ pointer: '/n', code: 'number-not-exact' }] });
       }),
       { numRuns: 150 },
@@ -106,7 +108,6 @@ describe('createEntity', () => {
     ['an integer past 2^53', '{"a":[0,9007199254740993]}', { pointer: '/a/1', code: 'number-not-exact' }],
     ['1e400', '{"a":1e400}', { pointer: '/a', code: 'number-not-exact' }],
     ['1e-400', '{"a":1e-400}', { pointer: '/a', code: 'number-not-exact' }],
-    ['negative zero', '{"a":-0}', { pointer: '/a', code: 'number-not-exact' }],
     ['more digits than a double has', '{"a":0.12345678901234567890}', { pointer: '/a', code: 'number-not-exact' }],
     ['an exponent that would expand to megabytes', '{"a":0e99999999}', { pointer: '/a', code: 'number-not-exact' }],
     ['NUL in a text', '{"a":"\\u0000"}', { pointer: '/a', code: 'nul-character' }],

@@ -253,7 +253,7 @@ describe('getEntity', () => {
     expect(answers.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
   });
 
-  test('four heavy reads run, and another user’s read waits for only one of them (rule 70)', async () => {
+  test('three heavy reads of a user run, and another user’s read waits for none of them (rule 70)', async () => {
     const queues = new EntityQueues(new HeldBytes());
     const caller = { hasLeft: false } as Caller;
     const begun: string[] = [];
@@ -264,10 +264,9 @@ describe('getEntity', () => {
         return new Promise<void>((resolve) => ends.push(resolve));
       });
     const reads = ['ada', 'ada', 'ada', 'ada', 'ada', 'bob'].map(read);
-    await expect.poll(() => begun).toEqual(['ada', 'ada', 'ada', 'ada']);
+    await expect.poll(() => begun).toEqual(['ada', 'ada', 'ada', 'bob']);
     ends[0]?.();
-    await expect.poll(() => begun.length).toBe(5);
-    expect(begun[4]).toBe('bob');
+    await expect.poll(() => begun).toEqual(['ada', 'ada', 'ada', 'bob', 'ada']);
     ends[1]?.();
     await expect.poll(() => begun.length).toBe(6);
     for (const end of ends) end();

@@ -241,7 +241,7 @@ describe('a reference', () => {
     await made('order', { customer: key });
     const blind = await service().openSession((await service().createUser('bob', { customer: ['delete'] })).id);
     const owner = await service().openSession(
-      (await service().createUser('eve', { customer: ['delete'], order: { actions: ['read', 'create'], condition: 'own' } })).id,
+      (await service().createUser('eve', { customer: ['delete', 'read'], order: { actions: ['read', 'create'], condition: 'own' } })).id,
     );
     for (const as of [blind, owner]) expect(faultOf(await remove('customer', key, as))).toEqual([409, 'still-referenced']);
     expect((await service().call('POST', '/rest/entity/order', { cookie: owner, json: { customer: key } })).status).toBe(201);

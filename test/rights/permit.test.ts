@@ -13,7 +13,8 @@ const principal = {
 
 test('a permit for an action is what authorize gives for it, and nothing else compiles (rule 66)', () => {
   const permit: Permit<'read'> = authorize(principal, 'note', 'read');
-  expect(permit).toEqual({ entity: 'note', userName: 'ada', sessionId: null, ownOnly: true, widerRead: undefined });
+  const referable = expect.any(Function) as Permit<'read'>['referable'];
+  expect(permit).toEqual({ entity: 'note', userName: 'ada', sessionId: null, ownOnly: true, widerRead: undefined, referable });
   expect(() => authorize(principal, 'note', 'delete')).toThrow('forbidden');
   // @ts-expect-error A permit to read is none to delete.
   const other: Permit<'delete'> = permit;
@@ -24,6 +25,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
     sessionId: null,
     ownOnly: false,
     widerRead: undefined,
+    referable: () => undefined,
   };
   expect([other, unchecked]).toHaveLength(2);
 });
@@ -70,7 +72,16 @@ describe('a permit for own rows', () => {
   ] as const)('has the wider permit to read of a caller who may read %s: %j %j %j (rule 64)', (_what, rows, limits, isWider) => {
     const { widerRead } = authorize({ ...principal, grants: grantMap(rows), scopes: limits }, 'note', 'update');
     expect(widerRead).toEqual(
-      isWider ? { entity: 'note', userName: 'ada', sessionId: null, ownOnly: false, widerRead: undefined } : undefined,
+      isWider
+        ? {
+            entity: 'note',
+            userName: 'ada',
+            sessionId: null,
+            ownOnly: false,
+            widerRead: undefined,
+            referable: expect.any(Function) as unknown,
+          }
+        : undefined,
     );
   });
 });
