@@ -19,6 +19,13 @@ test('url is a URL of http, https or ftp with a public host', () => {
   expect([...bad, `http://${'a:'.repeat(1_000)} `].map((value) => fits('url', value))).not.toContain(true);
 });
 
+test('regex is a regular expression of ECMA 262, also where a class occurs again', () => {
+  const good = ['[\\p{L}]'.repeat(4), '\\p{L}{3}\\p{L}*[^\\]\\p{L}]+', '\\d[[a]\\d', '\\\\p\\{Q', '(?<a>\\d)\\k<a>\\d'];
+  const bad = ['\\d\\d(?<\\d>)', '[a][a]\\c[a]', '\\p{L}[\\p{L}-a]', '\\p{Lx}', '\\d\\d**', '\\d\\d{2,1}', '\\p{L}\\p{L}\\p{L', '[a][a]]'];
+  expect(good.map((value) => fits('regex', value))).not.toContain(false);
+  expect(bad.map((value) => fits('regex', value))).not.toContain(true);
+});
+
 test('date and date-time are those of filters', () => {
   const good = ['2026-11-20T10:00:00Z', '0001-01-01t00:00:00.123456789-15:59', '2026-12-31T23:59:60Z'];
   const bad = ['0000-01-01T00:00:00Z', '2026-11-20T10:00:00+16:00', '2026-11-20T10:00:00+1500', '2026-11-20T10:00:00.1234567890Z'];

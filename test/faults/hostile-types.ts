@@ -114,10 +114,10 @@ async function mainThreadMs({ pid }: Server): Promise<number> {
 /** A client that reads, one request after the other, until it is stopped. */
 function watchOthers(server: Server, apiKey: string): { stop(): Promise<{ served: number; failed: number; slowest: number }> } {
   const seen = { served: 0, failed: 0, slowest: 0 };
-  let isStopped = false;
+  const stopping = new AbortController();
   const work = async () => {
     const caller = new Caller(() => server.port);
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       const began = performance.now();
       const reply = await caller.send('GET', '/rest/entity/quick', { headers: { 'x-api-key': apiKey } }).catch(() => ({ status: 0 }));
       seen[reply.status === 200 ? 'served' : 'failed'] += 1;
@@ -129,7 +129,7 @@ function watchOthers(server: Server, apiKey: string): { stop(): Promise<{ served
   const ended = work();
   return {
     async stop() {
-      isStopped = true;
+      stopping.abort();
       await ended;
       return seen;
     },
