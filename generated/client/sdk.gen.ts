@@ -26,12 +26,12 @@ export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
  */
 export const getSession = (options: Options<GetSessionData>): RequestResult<GetSessionResponses> => options.client.get<GetSessionResponses>({
     security: [
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',
@@ -121,12 +121,12 @@ export const refreshSession = (options: Options<RefreshSessionData>): RequestRes
  */
 export const listProfiles = (options: Options<ListProfilesData>): RequestResult<ListProfilesResponses> => options.client.get<ListProfilesResponses>({
     security: [
-        { name: 'X-API-Key', type: 'apiKey' },
         {
             in: 'cookie',
             name: '__Host-sid',
             type: 'apiKey'
         },
+        { name: 'X-API-Key', type: 'apiKey' },
         {
             key: 'oauth2',
             scheme: 'bearer',

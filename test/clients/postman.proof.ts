@@ -1,4 +1,4 @@
-/** The collection that Postman imports from `/openapi.json` runs: only the password and the key of the entity are filled in. */
+/** The collection that Postman imports from `/openapi.json` runs: only the password, the API key and the key of the entity are filled in. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ interface Item {
 interface Collection {
   info: { description: { content: string } };
   item: Item[];
+  variable: Field[];
 }
 
 interface Run {
@@ -43,7 +44,7 @@ test('the imported collection is filled in, and its requests sign in, create, re
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const [document, imported, chosen, report] = ['openapi', 'collection', 'chosen', 'report'].map((name) => join(directory, `${name}.json`));
   if (!document || !imported || !chosen || !report) return expect.fail();
-  await service().createUser('ada');
+  const apiKey = await service().createKey((await service().createUser('ada')).id);
   await writeFile(document, (await service().call('GET', '/openapi.json')).text);
   await runTool('openapi2postmanv2', '-s', document, '-o', imported, '-O', 'folderStrategy=Tags,parametersResolution=Example');
 
@@ -66,7 +67,14 @@ test('the imported collection is filled in, and its requests sign in, create, re
   // The examples of a read fill in parameters that exclude each other.
   for (const { request } of others) request.url.query = [];
   for (const { request } of others) for (const field of request.url.variable) if (field.key === 'key') field.value = '{{key}}';
-  await writeFile(chosen, JSON.stringify({ ...collection, item: [signIn, create, ...others] }));
+  await writeFile(
+    chosen,
+    JSON.stringify({
+      ...collection,
+      item: [signIn, create, ...others],
+      variable: [...collection.variable, { key: 'apiKey', value: apiKey }],
+    }),
+  );
   await runTool('newman', 'run', chosen, '-r', 'json', '--reporter-json-export', report);
   const { executions } = (await readJson<Run>(report)).run;
   expect(executions.map(({ response }) => response?.code)).toEqual([200, 201, 200, 200, 204]);

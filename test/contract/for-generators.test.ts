@@ -28,7 +28,7 @@ test('parameters stand in the operations: openapi-client-axios-typegen loses tho
 });
 
 test('an operation that takes an API key or a cookie names the key first: converters make requests with the first scheme', () => {
-  const orders = [document, ...written].map(({ security = [] }) => security.flatMap((alternative) => Object.keys(alternative)));
+  const orders = written.map(({ security = [] }) => security.flatMap((alternative) => Object.keys(alternative)));
   const both = orders.filter((schemes) => schemes.includes('apiKey') && schemes.includes('sessionCookie'));
   expect(both.length).toBeGreaterThan(10);
   expect(both.filter(([first]) => first !== 'apiKey')).toEqual([]);
