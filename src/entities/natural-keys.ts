@@ -46,8 +46,8 @@ export class NaturalKeys {
   }
 
   /**
-   * The fields with keys in place of natural references. Throws 422 `validation-failed` for values of no unique rule, and for those that no entity has to
-   * which the caller may refer (rule 115).
+   * The fields with keys in place of natural references. Throws 422 `validation-failed` for values of no unique rule, and for those that no entity has that the
+   * caller may read (rule 116).
    */
   async replaced(type: EntityType | undefined, sent: SentFields): Promise<SentFields> {
     const references = type?.companion ? naturalReferences(type.companion, sent.fields) : [];
@@ -72,9 +72,9 @@ export class NaturalKeys {
 
   /** The key, or the fault with a pointer into the values. */
   async #find({ to, values }: NaturalReference): Promise<string | Fault> {
-    const condition = this.#permit.referable(to);
+    const condition = this.#permit.findable(to);
     const missing: Fault = { pointer: '', code: 'reference-not-found' };
-    // The rules of a type are not named to a caller who may refer to none of its entities.
+    // To find an entity by its values is to read it. A caller who may read none of them learns nothing, not even the rules of their type.
     if (condition === undefined) return missing;
     const companion = readableOf(await this.#types.find(to));
     const unique = companion && ruleOver(companion, namesIn(values));
@@ -88,7 +88,7 @@ export class NaturalKeys {
   }
 }
 
-/** SQL: the key of the entity with the values of the rule, if the caller may refer to it. */
+/** SQL: the key of the entity with the values of the rule, if the caller may read it. */
 function coveredKey(
   permit: { name: string; owner: string | null },
   companion: Companion,

@@ -31,6 +31,8 @@ export interface Permit<A extends Action> {
    * none.
    */
   readonly referable: (name: string) => Condition | undefined;
+  /** Which entities called `name` the caller may find by their values: those that its grants and scopes of `read` cover. Undefined: none. */
+  readonly findable: (name: string) => Condition | undefined;
 }
 
 /**
@@ -45,7 +47,9 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   const readsAll = ownOnly && conditionsOf(principal, entity, 'read').includes('any') && isInScope(principal, entity, 'read');
   const widerRead = readsAll ? authorize(principal, entity, 'read') : undefined;
   const referable = (name: string) => widestCondition(conditionsOf(principal, name, 'read'));
-  return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly, widerRead, referable } as Permit<A>;
+  const findable = (name: string) => (isInScope(principal, name, 'read') ? referable(name) : undefined);
+  const sessionId = principal.session?.id ?? null;
+  return { entity, userName: principal.user.name, sessionId, ownOnly, widerRead, referable, findable } as Permit<A>;
 }
 
 /**

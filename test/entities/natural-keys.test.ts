@@ -12,6 +12,8 @@ let ada: Call;
 let owner: Call;
 /** Reads no customer. */
 let blind: Call;
+/** Reads all customers, but not with this key. */
+let scoped: Call;
 const customers: Record<string, string> = {};
 
 const as = async (name: string, grants: Parameters<ReturnType<typeof service>['createUser']>[1]): Promise<Call> => ({
@@ -21,7 +23,9 @@ const send = (who: Call, path: string, json: object): Promise<Answer<Body>> =>
   service().call<Body>('POST', `/rest/${path}`, { ...who, json });
 
 beforeAll(async () => {
-  ada = await as('ada', { '*': all });
+  const { id } = await service().createUser('ada', { '*': all });
+  ada = { cookie: await service().openSession(id) };
+  scoped = { headers: { 'x-api-key': await service().createKey(id, { scopes: [{ entity: 'order', actions: all }] }) } };
   const order = { actions: all, condition: 'any' as const };
   owner = await as('owner', { order, customer: { actions: all, condition: 'own' } });
   blind = await as('blind', { order, customer: ['create'] });
@@ -142,6 +146,14 @@ describe.for(Object.entries(roads))('%s', ([, road]) => {
     expect(answer.body.errors?.[0]?.detail).toContain('number');
     const mistyped = await road(ada, { customer: { number: 1 }, ship: { to: { site: 'C-1', tax: { id: 'seven' } } } });
     expect([mistyped.status, ...faultsIn(mistyped)]).toEqual([422, '/customer/number invalid-value', '/ship/to/tax/id invalid-value']);
+  });
+
+  test('422 — as for a missing entity, with a key whose scopes do not read the target: values are found by reading (rule 116)', async () => {
+    expect((await road(scoped, { customer: customers['C-1'] })).body.fields).toMatchObject({ customer: customers['C-1'] });
+    for (const values of [{ number: 'C-1' }, { number: 'C-9' }, { name: 'C-1' }]) {
+      const answer = await road(scoped, { customer: values });
+      expect([answer.status, ...faultsIn(answer)]).toEqual([422, '/customer reference-not-found']);
+    }
   });
 
   test('422 — as for a missing entity, for one that the caller may not refer to (rule 115)', async () => {

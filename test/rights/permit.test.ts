@@ -14,7 +14,15 @@ const principal = {
 test('a permit for an action is what authorize gives for it, and nothing else compiles (rule 66)', () => {
   const permit: Permit<'read'> = authorize(principal, 'note', 'read');
   const referable = expect.any(Function) as Permit<'read'>['referable'];
-  expect(permit).toEqual({ entity: 'note', userName: 'ada', sessionId: null, ownOnly: true, widerRead: undefined, referable });
+  expect(permit).toEqual({
+    entity: 'note',
+    userName: 'ada',
+    sessionId: null,
+    ownOnly: true,
+    widerRead: undefined,
+    referable,
+    findable: referable,
+  });
   expect(() => authorize(principal, 'note', 'delete')).toThrow('forbidden');
   // @ts-expect-error A permit to read is none to delete.
   const other: Permit<'delete'> = permit;
@@ -26,6 +34,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
     ownOnly: false,
     widerRead: undefined,
     referable: () => undefined,
+    findable: () => undefined,
   };
   expect([other, unchecked]).toHaveLength(2);
 });
@@ -80,6 +89,7 @@ describe('a permit for own rows', () => {
             ownOnly: false,
             widerRead: undefined,
             referable: expect.any(Function) as unknown,
+            findable: expect.any(Function) as unknown,
           }
         : undefined,
     );
