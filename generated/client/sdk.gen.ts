@@ -453,7 +453,7 @@ export const logoutFromProvider = (options: Options<LogoutFromProviderData>): Re
  * sees those that it could restore. `search` has no index there, so it is refused.
  *
  * An entity that exists throughout, and keeps the values that the list is sorted by, comes exactly once. A list is no snapshot. What
- * would cost too much is 422 `query-too-expensive`. What takes PostgreSQL too long is 503 `busy`; sending it again may help.
+ * would cost too much is 422 `query-too-expensive`. A query that takes PostgreSQL too long is 503 `busy`; sending it again may help.
  *
  */
 export const listEntities = (options: Options<ListEntitiesData>): RequestResult<ListEntitiesResponses> => options.client.get<ListEntitiesResponses>({
@@ -558,7 +558,7 @@ export const queryEntities = (options: Options<QueryEntitiesData>): RequestResul
  *
  * Counts, sums, averages and extremes over the entities of the name that the caller may read, in groups. Groups and measures are made of
  * fields that the `x-index`, `x-unique` or `x-references` of the declared type gives an index. The filter may have any field. It changes
- * nothing, so it may be repeated. What takes PostgreSQL more than five seconds is 503 `busy`; sending it again may help.
+ * nothing, so it may be repeated. An aggregation that takes PostgreSQL more than five seconds is 503 `busy`; sending it again may help.
  *
  */
 export const aggregateEntities = (options: Options<AggregateEntitiesData>): RequestResult<AggregateEntitiesResponses> => options.client.post<AggregateEntitiesResponses>({

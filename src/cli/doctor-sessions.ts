@@ -8,7 +8,7 @@ import { fail, ok, warn, type CheckFinding } from './check.ts';
 /** The limits that the service sets where no pooler ignores them, in milliseconds. A shorter one ends statements that the service waits for. */
 const limits = { statement_timeout: 5_000, lock_timeout: 2_000, idle_in_transaction_session_timeout: 10_000, transaction_timeout: 10_000 };
 
-/** What the service does not set, because it needs the rights of a superuser or belongs to the operator. */
+/** Settings that the service leaves alone, because they need the rights of a superuser or belong to the operator. */
 const needed: readonly (readonly [name: string, value: string, consequence: string])[] = [
   ['session_replication_role', 'origin', 'no trigger and no reference holds'],
   ['row_security', 'on', 'statements on tables with policies fail'],
@@ -58,7 +58,7 @@ interface Session {
   settings: Record<string, string>;
 }
 
-/** What a session has before it sets anything. */
+/** The settings that a session has before it sets anything. */
 async function readSession(url: string): Promise<Session> {
   const client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);

@@ -30,7 +30,7 @@ export function collatedColumnsOf({ columns }: Companion, field: Field): Column[
   return columns.filter((column) => column.collation !== undefined && isDeepStrictEqual(column.field, field));
 }
 
-/** What a sort compares: a field, by its type and its collation. */
+/** A field as a sort compares it: by its type and its collation. */
 type Sorted = Pick<SortTerm, 'field' | 'type' | 'collation'>;
 
 /**

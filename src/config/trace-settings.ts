@@ -7,7 +7,7 @@ import type { Reader } from './reader.ts';
 const forTraces = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 const forAll = 'OTEL_EXPORTER_OTLP_ENDPOINT';
 
-/** What the service does not send, and how it sends traces: each name with the values that are true of it. */
+/** Variables about signals that the service does not send, and about the protocol of traces: each name with the values that are true of it. */
 const fixed: readonly (readonly [name: string, values: readonly string[], meaning: string])[] = [
   ['OTEL_METRICS_EXPORTER', ['none', 'prometheus'], 'metrics are read at /metrics'],
   ['OTEL_LOGS_EXPORTER', ['none', 'console'], 'the log goes to standard output'],

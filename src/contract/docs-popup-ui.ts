@@ -16,7 +16,7 @@ interface WindowOfIssuer {
   document: { body: { append: (text: string) => void } };
 }
 
-/** What Swagger UI stores in the page for the window that it opens. */
+/** The data that Swagger UI stores in the page for the window that it opens. */
 interface Authorization {
   state: string;
   redirectUrl: string;
