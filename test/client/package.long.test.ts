@@ -52,7 +52,7 @@ afterAll(async () => {
 /** Runs the command of the README, with the address and a key of this service, for the type of the documents. */
 async function writeTypes(apiKey: string): Promise<void> {
   await declareType(service(), 'invoice', parse(readDocument('docs/types/invoice.yaml')) as Record<string, unknown>);
-  const [, command = ''] = /^npx (entity-service-client types .*)$/m.exec(readDocument('src/client/README.md')) ?? [];
+  const [, command = ''] = /^npx --no (entity-service-client types .*)$/m.exec(readDocument('src/client/README.md')) ?? [];
   const env = { ...process.env, ENTITY_SERVICE_API_KEY: apiKey };
   const [name = '', ...options] = command.replace('http://localhost:3000', service().url).split(' ');
   const bin = join(directory, 'node_modules/.bin', name);

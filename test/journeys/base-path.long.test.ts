@@ -88,7 +88,7 @@ describe.skipIf(reason)(`behind nginx with a base path${reason ? ` (skipped: ${r
     const browser = await stayLocal(await openBrowser(context));
     const page = await browser.newPage();
     const { issuers } = await clientOf({ url }).listIssuers();
-    await page.goto(signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/api/auth' }));
+    await page.goto(signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/api/docs' }));
     await logIn(page, 'alice');
     await page.waitForURL(`${url}/docs`);
     await page.goto(`${url}/auth`);
