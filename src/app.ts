@@ -39,6 +39,7 @@ import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';
 import { joinBodies } from './http/joined-body.ts';
 import { prepareFurtherAddresses } from './http/listen.ts';
+import { readOpenFilesLimit } from './http/open-files.ts';
 import { paceStarts } from './http/paced-starts.ts';
 import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './http/rate-limit.ts';
 import { logRequests, loggerOptions } from './telemetry/logging.ts';
@@ -78,7 +79,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
     },
   });
   const { trustProxy, connectionsPerAddress: address } = config;
-  const connections = limitConnections(app.server, { process: processConnections, address, trustProxy }, logRefusedConnections(app.log));
+  const limits = { process: processConnections, address, trustProxy, openFiles: readOpenFilesLimit() };
+  const connections = limitConnections(app.server, limits, logRefusedConnections(app.log));
   const starts = paceStarts(app.server);
   app.decorateRequest('principal', undefined);
 

@@ -31,6 +31,7 @@ import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import { addressIn } from './http/address.ts';
 import { listenOn } from './http/listen.ts';
+import { readOpenFilesLimit } from './http/open-files.ts';
 import { runSteps, serviceStopSteps } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
@@ -159,6 +160,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       hashes: context.hashingQueue.limit,
       passwordFile: await leftPasswordFile(config),
       youngBytes: youngSpaceBytes(),
+      openFiles: readOpenFilesLimit(),
     };
     for (const risk of risksOf(config, surroundings)) running.log.warn({ event: 'configuration.risky' }, risk);
     const { later } = await migrationState(db);

@@ -11,6 +11,7 @@ import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
 import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } from '../maintenance/risks.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
+import { openFilesAdvice, readOpenFilesLimit } from '../http/open-files.ts';
 import { leftPasswordFile } from '../start/first-password.ts';
 import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
 import { checkArchive, checkDailyBackups } from './doctor-backup.ts';
@@ -25,6 +26,7 @@ import { messagesOf } from './failure.ts';
 export async function runChecks(environment: () => NodeJS.ProcessEnv, all = false): Promise<Check[]> {
   const checks: Check[] = [];
   await performCheck(checks, undefined, 'node', checkNode);
+  await performCheck(checks, undefined, 'open files', checkOpenFiles);
   const config = readSettings(environment, checks);
   if (!config) return checks;
   const misspelt = misspeltSettings(environment());
@@ -113,6 +115,13 @@ function checkNode(): CheckFinding {
   }
   if (major >= Number(untested)) return warn(`${process.version} is newer than what the service is tested with: use Node ${neededMajor}`);
   return ok(process.version);
+}
+
+/** The limit of this command is that of the service only where both are started alike. */
+function checkOpenFiles(): CheckFinding {
+  const limit = readOpenFilesLimit();
+  const advice = openFilesAdvice(limit);
+  return advice === undefined ? ok(limit === undefined ? 'no limit is known' : `a process may open ${limit}`) : warn(advice);
 }
 
 function checkProxy(config: Config): CheckFinding {

@@ -1,11 +1,13 @@
 /**
  * The limits on open connections (rule 80): one for the process, and a lower one for each address, so that one client cannot take all of
- * them. Connections from this machine and from trusted proxies belong to many clients. They count for the process alone.
+ * them. Connections from this machine and from trusted proxies belong to many clients. They count for the process alone. A process that may open few files
+ * closes connections before it has none left: without a file it could accept none, and could not even say so.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { addressGroup, addressIn } from './address.ts';
+import { takesReservedFile } from './open-files.ts';
 
 /** The connections of a server. */
 export interface Connections {
@@ -14,7 +16,7 @@ export interface Connections {
   readonly refused: Readonly<Record<ConnectionLimit, number>>;
 }
 
-type ConnectionLimit = 'address' | 'process';
+type ConnectionLimit = 'address' | 'process' | 'files';
 
 interface ConnectionLimits {
   process: number;
@@ -22,6 +24,8 @@ interface ConnectionLimits {
   address: number;
   /** CIDR ranges of the trusted proxies. */
   trustProxy: readonly string[];
+  /** The files that the process may open; undefined if that is unknown. */
+  openFiles?: number | undefined;
 }
 
 /** Called with the limit that a new connection exceeded, and with its address. */
@@ -33,9 +37,10 @@ const loopback = ['127.0.0.0/8', '::1'];
 export function limitConnections(server: Server, limits: ConnectionLimits, onRefused: OnRefused): Connections {
   const isShared = addressIn([...loopback, ...limits.trustProxy]);
   const openOfAddress = new Map<string, number>();
-  const connections = { open: 0, refused: { address: 0, process: 0 } };
-  const exceededBy = (group: string | undefined): ConnectionLimit | undefined => {
+  const connections = { open: 0, refused: { address: 0, process: 0, files: 0 } };
+  const exceededBy = (socket: Socket, group: string | undefined): ConnectionLimit | undefined => {
     if (connections.open >= limits.process) return 'process';
+    if (takesReservedFile(socket, limits.openFiles)) return 'files';
     return group !== undefined && (openOfAddress.get(group) ?? 0) >= limits.address ? 'address' : undefined;
   };
   const count = (group: string | undefined, change: number) => {
@@ -51,7 +56,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, onRef
     // A Unix socket has no address, nor has a client that has hung up.
     const isCounted = limits.address > 0 && remoteAddress !== undefined && !isShared(remoteAddress);
     const group = isCounted ? addressGroup(remoteAddress) : undefined;
-    const limit = exceededBy(group);
+    const limit = exceededBy(socket, group);
     if (limit !== undefined) {
       connections.refused[limit] += 1;
       socket.destroy();
@@ -67,6 +72,7 @@ const logIntervalMs = 60_000;
 const refusals: Record<ConnectionLimit, string> = {
   address: 'an address has as many connections as CONNECTIONS_PER_ADDRESS allows: its further ones are closed',
   process: 'the process has all the connections that it accepts: further ones are closed',
+  files: 'the process has nearly all the files that the system allows it (ulimit -n): further connections are closed',
 };
 
 /** Logs a refused connection at most once a minute for each limit, with the number of those since the line before. */
@@ -74,6 +80,7 @@ export function logRefusedConnections(log: FastifyBaseLogger): OnRefused {
   const last: Record<ConnectionLimit, { at: number; refused: number }> = {
     address: { at: Number.NEGATIVE_INFINITY, refused: 0 },
     process: { at: Number.NEGATIVE_INFINITY, refused: 0 },
+    files: { at: Number.NEGATIVE_INFINITY, refused: 0 },
   };
   return (limit, address) => {
     const line = last[limit];

@@ -1,4 +1,4 @@
-/** Warnings in the log about allowed but risky settings (security rules 32, 38, 83, 86 and 88), and about too little memory. */
+/** Warnings in the log about allowed but risky settings (security rules 32, 38, 83, 86 and 88), and about too little memory or too few files. */
 import { getHeapSpaceStatistics } from 'node:v8';
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
@@ -6,6 +6,7 @@ import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
 import { databaseUrls } from '../config/database-settings.ts';
 import { isLoopback } from '../config/near-hosts.ts';
 import type { Database } from '../database/tables.ts';
+import { openFilesAdvice } from '../http/open-files.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 
 const advisedMinimum = 15;
@@ -25,6 +26,8 @@ export interface ServiceSurroundings {
   passwordFile: string | undefined;
   /** The size of V8's space for young objects in bytes. */
   youngBytes: number;
+  /** The files that the process may open; undefined if that is unknown. */
+  openFiles: number | undefined;
 }
 
 /** The risks of the settings and of what the process found, one sentence each. */
@@ -33,7 +36,7 @@ export function risksOf(
     Config,
     'production' | 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'
   >,
-  { superuser, threads, hashes, passwordFile, youngBytes }: ServiceSurroundings,
+  { superuser, threads, hashes, passwordFile, youngBytes, openFiles }: ServiceSurroundings,
 ): string[] {
   const risks: string[] = [];
   if (config.passwordMinLength < advisedMinimum) {
@@ -61,6 +64,8 @@ export function risksOf(
       'Node.js has little room for young objects, which halves all rates: allow the process more than 512 MiB of memory, or set NODE_OPTIONS=--max-semi-space-size=16',
     );
   }
+  const ofFiles = openFilesAdvice(openFiles);
+  if (ofFiles !== undefined) risks.push(ofFiles);
   return risks;
 }
 

@@ -68,7 +68,7 @@ test.skipIf(process.platform !== 'linux')('the limit of a process counts connect
   expect(await askTimes(1, port, '127.0.0.1')).toEqual([true]);
   expect(await askTimes(3, port, '127.0.0.2')).toEqual([true, true, false]);
   expect(await askTimes(1, port, '127.0.0.1')).toEqual([false]);
-  expect(connections).toEqual({ open: 3, refused: { address: 0, process: 2 } });
+  expect(connections).toEqual({ open: 3, refused: { address: 0, process: 2, files: 0 } });
   app.server.closeAllConnections();
   await app.close();
 });
@@ -90,7 +90,26 @@ test('the addresses of an IPv6 /64 count as one, each IPv4 address for itself, a
   expect(['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.1', '192.0.2.2'].map(isOpen)).toEqual([true, true, false, true]);
   for (const shared of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '2001:db8:0:9::1', undefined])
     expect([shared, shared, shared].map(isOpen)).toEqual([true, true, true]);
-  expect(connections).toEqual({ open: 6 + 15, refused: { address: 2, process: 0 } });
+  expect(connections).toEqual({ open: 6 + 15, refused: { address: 2, process: 0, files: 0 } });
+});
+
+test('the last quarter of the open files, 128 at most, is for other uses than connections (rule 80)', () => {
+  const isAccepted = (openFiles: number | undefined, fd: number) => {
+    const server = createServer();
+    const connections = limitConnections(server, { process: 4_096, address: 0, trustProxy: [], openFiles }, () => undefined);
+    const socket = Object.assign(connectionFrom('192.0.2.1'), { _handle: { fd, close: () => undefined } });
+    server.emit('connection', socket);
+    expect(connections.refused.files).toBe(socket.destroyed ? 1 : 0);
+    return !socket.destroyed;
+  };
+  const places: [number | undefined, number][] = [
+    [100, 74],
+    [100, 75],
+    [1_024, 895],
+    [1_024, 896],
+    [undefined, 100_000],
+  ];
+  expect(places.map(([openFiles, fd]) => isAccepted(openFiles, fd))).toEqual([true, false, true, false, true]);
 });
 
 test('refused connections are logged at once, and further ones are counted for the line of the next minute', () => {

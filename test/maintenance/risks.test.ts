@@ -18,7 +18,7 @@ const careful = {
   trustProxy: ['10.0.0.1'],
 };
 const mebibyte = 1_048_576;
-const usual = { superuser: false, threads: 6, hashes: 2, passwordFile: undefined, youngBytes: 32 * mebibyte };
+const usual = { superuser: false, threads: 6, hashes: 2, passwordFile: undefined, youngBytes: 32 * mebibyte, openFiles: 20_000 };
 
 test('careful settings and development have no warning', () => {
   expect(risksOf(careful, usual)).toEqual([]);
@@ -80,4 +80,14 @@ test.each([
 test('the superuser check agrees with PostgreSQL', async () => {
   const { rows } = await sql<{ superuser: string }>`select current_setting('is_superuser') as superuser`.execute(service().db);
   expect(await isSuperuser(service().db)).toBe(rows[0]?.superuser === 'on');
+});
+
+test('few open files are reported with what they mean and the remedy, and as many as all connections need are not', () => {
+  expect(risksOf(careful, { ...usual, openFiles: 4_096 })).toEqual([
+    expect.stringMatching(
+      /^a process may open 4096 files, so it has less than 3968 connections .* allow 4352 \(ulimit -n, LimitNOFILE= of systemd/,
+    ),
+  ]);
+  for (const openFiles of [4_096 + 128, undefined]) expect(risksOf(careful, { ...usual, openFiles })).toEqual([]);
+  expect(risksOf(careful, { ...usual, openFiles: 4_096 + 127 })).toHaveLength(1);
 });
