@@ -40,6 +40,8 @@ export type FaultCode =
   | 'duplicate-value'
   | 'reference-not-found'
   | 'referenced'
+  | 'too-many-referrers'
+  | 'partly-done'
   | 'too-common'
   | 'too-predictable'
   | 'contains-context'
@@ -57,6 +59,8 @@ export type ValueUnit = 'seconds' | 'bytes' | 'number' | 'text';
 export const faultValues = {
   unknown: { instead: 'text' },
   referenced: { types: 'text', name: 'text', count: 'number' },
+  'too-many-referrers': { limit: 'number' },
+  'partly-done': { count: 'number' },
   'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
   'invalid-type': { allowed: 'text' },
   'too-short': { minimum: 'number' },

@@ -24,6 +24,7 @@ import { readListBody, readListQuery } from './lists/list-request.ts';
 import { pageLinks } from './links.ts';
 import { scopeFor } from './lists/match.ts';
 import { pastEntity } from './history/past.ts';
+import { purgeInPortions } from './removal/portions.ts';
 import { purgeEntity } from './removal/purge.ts';
 import { EntityReading } from './reading.ts';
 import { representEntity } from './represent.ts';
@@ -214,17 +215,20 @@ export function entityHandlers(context: Context): EntityHandlers {
         ifMatch: headers['if-match'],
         readable: (each) => (isPermitted(principal, each, 'read') ? authorize(principal, each, 'read') : undefined),
       };
-      const { isReplayed } = await writeOnce(writes, permit, caller, {
-        claim: readClaim({ headers, request }, permit, 'deleteEntity', '', [removal.key, removal.ifMatch, query.purge]),
-        isHeavy: purge !== undefined,
-        async write(within) {
-          if (purge) await purgeEntity(within, purge, authorizeDelete, caller, removal);
-          else await removeEntity(within, authorizeDelete(), caller, removal);
-          return true;
-        },
-        effectsOf: () => [{ status: 204, key: removal.key, version: null }],
-        replay: async () => true,
-      });
+      const claim = readClaim({ headers, request }, permit, 'deleteEntity', '', [removal.key, removal.ifMatch, query.purge]);
+      const once = () =>
+        writeOnce(writes, permit, caller, {
+          claim,
+          isHeavy: purge !== undefined,
+          async write(within) {
+            if (purge) await purgeEntity(within, purge, authorizeDelete, caller, removal);
+            else await removeEntity(within, authorizeDelete(), caller, removal);
+            return true;
+          },
+          effectsOf: () => [{ status: 204, key: removal.key, version: null }],
+          replay: async () => true,
+        });
+      const { isReplayed } = await (purge ? purgeInPortions(writes, authorizeDelete, caller, removal, once) : once());
       return { status: 204, headers: replayed(isReplayed) };
     },
   };

@@ -234,6 +234,9 @@ export const en: Catalogue = {
       'Another entity has this value.[ It is that of row {row} of the file.][ These fields are unique together: {fields}.]',
     'reference-not-found': 'There is no entity with this key.',
     referenced: 'Other entities or types refer to this.[ Types: {types}.][ Entities called {name}: {count}.]',
+    'too-many-referrers':
+      'More than [{limit}] entities would be deleted or changed with it. Delete or change them in portions first, or purge it: a purge does that by itself.',
+    'partly-done': 'Entities that referred to it have been deleted or changed[: {count}]. The same request goes on with the rest.',
     'too-common': 'This password is too common. Choose a less common one.',
     'too-predictable': 'This password follows a predictable pattern. Avoid repetitions and sequences.',
     'contains-context': 'This password contains the name of the user or of the service. Leave such words out.',

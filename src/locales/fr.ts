@@ -246,6 +246,10 @@ export const fr: Catalogue = {
       'Une autre entité a cette valeur.[ C’est celle de la ligne {row} du fichier.][ Ces champs sont uniques ensemble : {fields}.]',
     'reference-not-found': 'Il n’existe aucune entité avec cette clé.',
     referenced: 'D’autres entités ou types font référence à cet élément.[ Types : {types}.][ Entités nommées {name} : {count}.]',
+    'too-many-referrers':
+      'Plus de [{limit}] entités seraient supprimées ou modifiées avec elle. Supprimez-les ou modifiez-les d’abord par lots, ou utilisez purge, qui le fait de lui-même.',
+    'partly-done':
+      'Des entités qui y faisaient référence ont été supprimées ou modifiées[ : {count}]. La même requête continue avec le reste.',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',
     'too-predictable': 'Ce mot de passe suit un schéma prévisible. Évitez les répétitions et les suites.',
     'contains-context': 'Ce mot de passe contient le nom du compte ou celui du service. Évitez ces mots.',

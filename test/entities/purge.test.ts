@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Action } from '../../src/database/tables.ts';
-import { declareWithRules } from '../support/companions.ts';
+import { addReferrers, declareWithRules } from '../support/companions.ts';
 import { declareType, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
 
@@ -114,6 +114,21 @@ test('204 — entities that are deleted along with a purged one go to the trash'
   const item = await made('item', { box: box.key });
   expect((await purge(box)).status).toBe(204);
   expect((await call('GET', `item/${item.key}?deleted=only`)).status).toBe(200);
+});
+
+test('204 — of 1,001 entities that are deleted along, which an ordinary DELETE refuses', async () => {
+  await declareType(service(), 'crate', { type: 'object' });
+  const table = await declareWithRules(service(), 'bottle', {
+    properties: { crate: { type: 'string', format: 'int64' } },
+    'x-references': { crate: { to: 'crate', onDelete: 'cascade' } },
+  });
+  const crate = await made('crate');
+  const [bottle] = await addReferrers(service(), table, { name: 'bottle', field: 'crate', target: crate.key, count: 1_001 });
+  const refusal = await call('DELETE', `crate/${crate.key}`, { cookie: ada });
+  expect([refusal.status, refusal.body.errors?.[0]?.code], refusal.text).toEqual([409, 'too-many-referrers']);
+  expect((await call('GET', `bottle/${bottle}`)).status).toBe(200);
+  expect((await purge(crate)).status).toBe(204);
+  for (const path of [`bottle/${bottle}`, `crate/${crate.key}`]) expect((await call('GET', path)).status).toBe(404);
 });
 
 test('409, 412 and 428 — a live entity is purged under the rules and preconditions of its deletion, one in the trash with its version', async () => {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Companion } from '../../src/companion/layout.ts';
-import { companionRows, declareWithRules } from '../support/companions.ts';
+import { addReferrers, companionRows, declareWithRules } from '../support/companions.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
 
@@ -125,18 +125,14 @@ describe('deleteEntity', () => {
   test('409 and 204 — of 1,001 entities with cascade, and of 1,000', async () => {
     const customer = await made('customer', {});
     const line = tables.get('line');
-    const column = line?.columns.find(({ field }) => field[0] === 'customer')?.name ?? '';
-    await sql`
-      with made as (
-        insert into entity (name, fields, created_by, updated_by)
-        select 'line', jsonb_build_object('customer', ${customer}::text), 'ada', 'ada' from generate_series(1, 1001) returning key
-      ) insert into ${sql.table(`entity_data.${line?.table}`)} (key, ${sql.ref(column)}) select key, ${customer}::bigint from made`.execute(
-      service().db,
-    );
+    if (line) await addReferrers(service(), line, { name: 'line', field: 'customer', target: customer, count: 1_001 });
     const before = await keysOf('line');
     const refusal = await remove('customer', customer);
     expect([refusal.status, refusal.body.code]).toEqual([409, 'still-referenced']);
-    expect(refusal.body.errors?.[0]?.detail).toContain('1,001');
+    expect(refusal.body.errors).toMatchObject([
+      { code: 'too-many-referrers', detail: expect.stringContaining('1,000') as string },
+      { code: 'referenced', detail: expect.stringContaining('1,001') as string },
+    ]);
     expect(await keysOf('line')).toEqual(before);
     expect((await remove('line', before.at(-1) ?? '')).status).toBe(204);
     expect((await remove('customer', customer)).status).toBe(204);

@@ -37,3 +37,19 @@ export async function companionRows({ db }: TestService, { table }: Companion): 
   const { rows } = await sql<Record<string, unknown>>`select *, xmin::text from ${inSchema(table)} order by key`.execute(db);
   return rows;
 }
+
+/** Inserts entities called `name` whose `field` refers to `target`, with their companion rows. Returns their keys, in order. */
+export async function addReferrers(
+  { db }: TestService,
+  { table, columns }: Companion,
+  { name, field, target, count }: { name: string; field: string; target: string; count: number },
+): Promise<string[]> {
+  const column = columns.find((each) => each.field[0] === field)?.name ?? '';
+  const { rows } = await sql<{ key: string }>`
+    with made as (
+      insert into entity (name, fields, created_by, updated_by)
+      select ${name}, jsonb_build_object(${field}::text, ${target}::text), 'ada', 'ada' from generate_series(1, ${count}) returning key
+    ), rows as (insert into ${inSchema(table)} (key, ${sql.ref(column)}) select key, ${target}::bigint from made)
+    select key from made order by key`.execute(db);
+  return rows.map(({ key }) => key);
+}

@@ -8,8 +8,9 @@ import type { Permit } from '../../rights/permit.ts';
 import { changeValues } from '../changed.ts';
 import { acceptedVersions } from '../etag.ts';
 import { countReadable } from './referrers.ts';
-import { Removal, StillReferencedError } from './removal.ts';
+import { Removal } from './removal.ts';
 import { holdTypes } from './removal-statements.ts';
+import { maximumVictims, StillReferencedError } from './still-referenced.ts';
 import { refusalOf } from '../refusal.ts';
 import { lockOne, type Versions } from '../statements.ts';
 import { deleteUnreferenced, placeOf, stateOf } from '../store.ts';
@@ -103,10 +104,10 @@ async function deleteReferenced(
 /** What entities that keep another one from being deleted mean for a caller who may read those called `name` if `readable(name)` is a permit. */
 export async function problemOfRemoval(
   store: Statements,
-  { keys }: StillReferencedError,
+  { keys, obstacle }: StillReferencedError,
   readable: Deletion['readable'],
 ): Promise<Problem> {
-  const faults: Fault[] = [];
+  const faults: Fault[] = obstacle === 'too many' ? [{ pointer: '', code: 'too-many-referrers', values: { limit: maximumVictims } }] : [];
   for (const [name, referring] of keys) {
     const permit = readable(name);
     const count = permit ? await countReadable(store.db, permit, [...referring]) : 0;

@@ -33,6 +33,22 @@ export function referringKeys(
     select key from ${inSchema(companion.table)} where ${sql.ref(column)} = any(${keys}::bigint[]) ${isAmong} order by key limit ${limit}`;
 }
 
+/** SQL: the newest of these rows, at most `limit`, without those whose key is one of `except`. An entity seldom refers to a newer one. */
+export const newestReferringKeys = (
+  companion: Companion,
+  { column }: CompanionReference,
+  keys: readonly string[],
+  { limit, except }: { limit: number; except: readonly string[] },
+) => sql<{ key: string }>`
+  select key from ${inSchema(companion.table)}
+  where ${sql.ref(column)} = any(${keys}::bigint[]) and key <> all(${except}::bigint[]) order by key desc limit ${limit}`;
+
+/** SQL: those of `keys` to which a row refers that is none of `except`. */
+export const referredKeys = (companion: Companion, { column }: CompanionReference, keys: readonly string[], except: readonly string[]) =>
+  sql<{ key: string }>`
+  select target as key from unnest(${keys}::bigint[]) as target
+  where exists (select from ${inSchema(companion.table)} where ${sql.ref(column)} = target and key <> all(${except}::bigint[]))`;
+
 /** SQL: locks entities against all changes. */
 export const lockEntities = (name: string, keys: readonly string[]) => sql<{ key: string; bytes: number }>`
   select key, bytes from entity where name = ${name} and key = any(${keys}::bigint[]) order by key for update`;

@@ -3,29 +3,14 @@
  * are deleted too, or lose the reference. All of it is one transaction, and PostgreSQL refuses to commit a reference to no entity.
  */
 import { sql, type Kysely } from 'kysely';
-import type { Companion, CompanionReference, CompanionValues } from '../../companion/layout.ts';
-import { companionValues } from '../../companion/values.ts';
+import type { CompanionReference } from '../../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
-import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
-import { Problem } from '../../errors.ts';
+import type { EntityTypes } from '../../entity-types/types.ts';
 import type { ChangeValues } from '../changed.ts';
+import { clearVictims, deleteVictims, type Victim } from './consequences.ts';
 import { referrersOf, type Referrer } from './referrers.ts';
-import {
-  clearReferences,
-  deleteEntities,
-  fieldsWithout,
-  lockEntities,
-  lockRows,
-  referringKeys,
-  type Deleted,
-} from './removal-statements.ts';
-import { parseJson } from '../../parse-json.ts';
-
-/** The most entities that one deletion deletes or changes besides its own. */
-const maximumVictims = 1_000;
-/** Entities of more bytes are not changed by one statement. */
-const maximumBytes = 4_194_304;
-const maximumRows = 200;
+import { lockEntities, lockRows, referringKeys, type Deleted } from './removal-statements.ts';
+import { keysByName, maximumVictims, StillReferencedError } from './still-referenced.ts';
 
 /** Entities of one name, locked. */
 interface Removed extends Deleted {
@@ -37,17 +22,7 @@ interface Removed extends Deleted {
 interface Cleared {
   referrer: Referrer;
   reference: CompanionReference;
-  victims: { key: string; bytes: number }[];
-}
-
-/** The entities that keep another one from being deleted: the answer tells their names and numbers to callers who may read them. */
-export class StillReferencedError extends Error {
-  override readonly name = 'StillReferencedError';
-  readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
-  constructor(keys: ReadonlyMap<string, ReadonlySet<string>>) {
-    super('the entity is still referenced');
-    this.keys = keys;
-  }
+  victims: Victim[];
 }
 
 /** One deletion with its consequences, in the transaction `trx`, which keeps the types as they are. */
@@ -80,12 +55,12 @@ export class Removal {
   async run(deleted: Deleted, key: string, { checksLater = false } = {}): Promise<void> {
     await this.#remove({ ...deleted, keys: [key], bytes: new Map() });
     const blocking = this.#blocking.map(({ name: each, keys }) => ({ name: each, keys: this.#withoutRemoved(each, keys) }));
-    if (blocking.some(({ keys }) => keys.length > 0)) throw new StillReferencedError(keysByName(blocking));
+    if (blocking.some(({ keys }) => keys.length > 0)) throw new StillReferencedError(keysByName(blocking), 'restrict');
     await sql`set constraints all deferred`.execute(this.#trx);
     for (const cleared of this.#cleared) await this.#clear(cleared);
     for (const removed of this.#removed.toReversed()) {
-      const rest = removed.keys.map((each) => ({ key: each, bytes: removed.bytes.get(each) ?? 0 }));
-      while (rest.length > 0) await deleteEntities(removed, nextBatch(rest), this.#change).execute(this.#trx);
+      const victims = removed.keys.map((each) => ({ key: each, bytes: removed.bytes.get(each) ?? 0 }));
+      await deleteVictims(this.#trx, removed, victims, this.#change);
     }
     if (!checksLater) await sql`set constraints all immediate`.execute(this.#trx);
   }
@@ -128,7 +103,7 @@ export class Removal {
   #refuseTooMany(next: Pick<Removed, 'name' | 'keys'> | undefined): void {
     const cleared = this.#cleared.map(({ referrer, victims }) => ({ name: referrer.name, keys: victims.map(({ key }) => key) }));
     const all = [...this.#removed.slice(1), ...cleared, ...(next ? [next] : [])];
-    if (all.reduce((sum, { keys }) => sum + keys.length, 0) > maximumVictims) throw new StillReferencedError(keysByName(all));
+    if (all.reduce((sum, { keys }) => sum + keys.length, 0) > maximumVictims) throw new StillReferencedError(keysByName(all), 'too many');
   }
 
   #withoutRemoved(name: string, keys: readonly string[]): string[] {
@@ -136,44 +111,12 @@ export class Removal {
     return keys.filter((key) => !removed.has(key) && !this.#going.get(name)?.has(key));
   }
 
-  /** Puts null in place of references. Entities that would not fit their type keep the entity from being deleted. */
-  async #clear({ referrer: { name, revision, companion }, reference, victims }: Cleared): Promise<void> {
-    const path = companion.columns.find((column) => column.name === reference.column)?.field ?? [];
-    const removed = this.#withoutRemoved(
-      name,
+  async #clear({ referrer, reference, victims }: Cleared): Promise<void> {
+    const keys = this.#withoutRemoved(
+      referrer.name,
       victims.map(({ key }) => key),
     );
-    const rest = victims.filter(({ key }) => removed.includes(key));
-    const type = await this.#types.at(name, revision);
-    while (rest.length > 0) {
-      const keys = nextBatch(rest);
-      const { rows } = await fieldsWithout(name, path, keys).execute(this.#trx);
-      const values = rows.map(({ key, fields }) => ({ key, values: checked(name, type, companion, key, parseJson(fields)) }));
-      await clearReferences(name, companion, path, values, this.#change).execute(this.#trx);
-    }
+    const rest = victims.filter(({ key }) => keys.includes(key));
+    await clearVictims(this.#trx, this.#types, { referrer, reference, victims: rest }, this.#change);
   }
-}
-
-/** Throws a {@link StillReferencedError} unless the fields fit the type. */
-function checked(name: string, type: EntityType | undefined, companion: Companion, key: string, fields: unknown): CompanionValues {
-  try {
-    type?.check(fields);
-    return companionValues(companion, fields);
-  } catch (error) {
-    if (error instanceof Problem) throw new StillReferencedError(new Map([[name, new Set([key])]]));
-    throw error;
-  }
-}
-
-/** Takes entities from the front of `victims`: at least one, at most 200, and others only up to 4 MiB. */
-function nextBatch(victims: { key: string; bytes: number }[]): string[] {
-  let bytes = 0;
-  const end = victims.findIndex((victim, index) => (bytes += victim.bytes) > maximumBytes && index > 0);
-  return victims.splice(0, Math.min(end === -1 ? victims.length : end, maximumRows)).map(({ key }) => key);
-}
-
-function keysByName(all: readonly { name: string; keys: readonly string[] }[]): Map<string, Set<string>> {
-  const byName = new Map<string, Set<string>>();
-  for (const { name, keys } of all) if (keys.length > 0) byName.set(name, new Set([...(byName.get(name) ?? []), ...keys]));
-  return byName;
 }
