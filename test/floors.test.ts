@@ -108,3 +108,26 @@ function pathBetween(targets: Map<string, Map<string, Import>>, from: string, to
   }
   return undefined;
 }
+
+/** Their texts are the service's own, the contract's, or an operator's. */
+const makesExpressions: Readonly<Record<string, string>> = {
+  'src/api-keys/key.ts': 'the form of keys',
+  'src/companion/own-names.ts': 'the forms of names that the service gives',
+  'src/config/env-file.ts': 'a name in the file of settings',
+  'src/contract/regular-expression.ts': 'the name of a property of Unicode, in letters and digits',
+  'src/contract/validate.ts': 'patterns of the contract',
+  'src/credentials/character-sequences.ts': 'rows of keyboards',
+  'src/credentials/hash.ts': 'the parameters of argon2',
+  'src/entity-types/validator.ts': "patterns of operators' types",
+  'src/sandbox/linear-pattern.ts': 'a set of RE2, which has a method of the same name',
+};
+
+test('no text of a caller becomes a regular expression of V8 (rule 146)', () => {
+  // A text given to `match`, `matchAll` or `search` becomes one too.
+  const makes = (path: string) =>
+    /\bRegExp\(|\.(?:match|matchAll|search)\((?!\/|\)|tokens\))/.test(
+      readFileSync(new URL(path, root), 'utf8').replaceAll(/^\s*(?:\*|\/\*\*|\/\/).*$/gm, ''),
+    );
+  const found = globSync('src/**/*.ts', { cwd: root, exclude: ['src/client/**'] }).filter(makes);
+  expect(found.toSorted()).toEqual(Object.keys(makesExpressions));
+});

@@ -5,6 +5,7 @@ import { isDay, isInstant, isTime } from '../filter/values.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import type { Format } from '../json-schema/types.ts';
+import { isRegularExpression } from './regular-expression.ts';
 import { compareDays, compareInstants, compareTimes } from './compare-formats.ts';
 
 const text = (fits: (value: string) => boolean, compare?: Format['compare']): Format => ({
@@ -62,36 +63,6 @@ function isEmail(value: string): boolean {
 /** RFC 1123, section 2.1, with A-labels of RFC 5890. The library's own function for both writes to standard output. */
 function isHostname(value: string): boolean {
   return library.isHostname(value) && !throws(() => idn.isIdnHostname(value));
-}
-
-/** A class in brackets, or an escape. */
-const atoms = /\[(?:\\.|[^\]\\])*\]|\\(?:[pP]\{[^{}]*\}|.)/gsu;
-const escapes = /\\(?:[pP]\{[^{}]*\}|.)/gsu;
-const classEscape = /^\\[dDpPsSwW]/;
-
-/**
- * Whether the text is a regular expression of ECMA 262 with the flag u. It is parsed and not compiled. V8 makes the set of each class while it parses,
- * and takes 50 µs for `\p{L}`. So classes that have occurred before are replaced by cheaper ones.
- */
-export function isRegularExpression(text: string): boolean {
-  return !throws(() => new RegExp(withoutRepeatedClasses(text), 'u'));
-}
-
-/** The expression with classes replaced by `~` or `\d`, which may stand in the same places. */
-function withoutRepeatedClasses(text: string): string {
-  const seen = new Set<string>();
-  const once = (atom: string, other: string) => {
-    if (seen.has(atom)) return other;
-    seen.add(atom);
-    return atom;
-  };
-  return text.replace(atoms, (atom) => {
-    if (atom.startsWith('[')) {
-      const plain = atom.replace(escapes, (escape) => (/^\\[pP]/.test(escape) ? once(escape, '\\d') : escape));
-      return once(plain, '~');
-    }
-    return classEscape.test(atom) ? once(atom, '~') : atom;
-  });
 }
 
 function throws(call: () => unknown): boolean {

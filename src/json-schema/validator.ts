@@ -18,8 +18,6 @@ export interface Validator {
   firstErrorOf: (value: unknown) => SchemaError | undefined;
   /** The errors of a value whose first error is already there. */
   furtherErrorsOf: (value: unknown, first: SchemaError) => SchemaError[];
-  /** The number of schemas that are applied until the verdict on the value. */
-  workFor: (value: unknown) => number;
 }
 
 /** The parts of a schema of which no check can be made; such a schema is refused. Its other values must be those of the meta-schema. */
@@ -59,6 +57,5 @@ export function compileSchema(schema: unknown, options: ValidatorOptions): Valid
     },
     firstErrorOf,
     furtherErrorsOf,
-    workFor: (value) => run(value, 'verdict').validation.work,
   };
 }

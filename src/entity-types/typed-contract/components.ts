@@ -2,7 +2,7 @@
  * The document of a type as components of an OpenAPI document. A reference inside of the document becomes one to a component of its own, because
  * `#/$defs/address` would lead into the OpenAPI document. So recursive documents stay finite.
  */
-import { isRegularExpression } from '../../contract/formats.ts';
+import { isRegularExpression } from '../../contract/regular-expression.ts';
 import { mapMembers, mapSubschemas, isSchemaObject, targetOf, walkSchemas, type Schema } from '../subschemas.ts';
 import { pascalCase } from './names.ts';
 import { referTo } from './tests.ts';
