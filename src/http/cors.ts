@@ -3,17 +3,49 @@
  * the answers (security rule 31).
  */
 import type { FastifyInstance } from 'fastify';
+import type { Operation } from '../contract/contract.ts';
 
-const methods = 'GET, HEAD, POST, PUT, DELETE';
-const requestHeaders =
-  'Content-Type, Authorization, X-API-Key, If-Match, If-None-Match, Idempotency-Key, Consistency-Token, Accept-Language';
-/** The headers that a page may read besides the headers that are always readable. */
-const answerHeaders =
-  'ETag, Location, Idempotency-Replayed, Consistency, Consistency-Token, Problem-Code, Retry-After, WWW-Authenticate, Content-Language';
+/** The headers of a request that the contract need not name: a form or JSON has a media type, and problems have a language. */
+const furtherRequestHeaders = ['Content-Type', 'Accept-Language'];
+/** The headers of answers that belong to no operation: 405, and 429 before the operation is called. */
+const furtherAnswerHeaders = ['Content-Language', 'Allow', 'RateLimit', 'RateLimit-Policy'];
+/** A page cannot read this header, whatever a server exposes (Fetch, "forbidden response-header name"). */
+const forbiddenAnswerHeader = 'Set-Cookie';
 const preflightSeconds = '600';
 
+/** A member of the contract's `securitySchemes`, as far as it names the header of the credential. */
+type SecurityScheme = { type?: string; in?: string; name?: string };
+
+/** What pages of trusted origins may send and read, as the values of CORS headers. */
+export interface CorsLists {
+  methods: string;
+  requestHeaders: string;
+  answerHeaders: string;
+}
+
+/** The lists of a contract with these operations and `securitySchemes`, so that a page can use each of its methods and headers. */
+export function corsListsOf(operations: readonly Operation[], securitySchemes: Readonly<Record<string, unknown>>): CorsLists {
+  const credentials = Object.values(securitySchemes as Record<string, SecurityScheme>).flatMap(({ type, in: place, name = '' }) => {
+    if (type !== 'apiKey') return ['Authorization'];
+    return place === 'header' ? [name] : [];
+  });
+  const parameters = operations.flatMap((operation) => operation.parameters.filter((parameter) => parameter.in === 'header'));
+  const answers = operations.flatMap(({ responses }) => Object.values(responses)).flatMap(({ headers = {} }) => Object.keys(headers));
+  return {
+    methods: listOf(['HEAD', ...operations.map(({ method }) => method.toUpperCase())]),
+    requestHeaders: listOf([...furtherRequestHeaders, ...credentials, ...parameters.map(({ name }) => name)]),
+    answerHeaders: listOf([...answers, ...furtherAnswerHeaders].filter((name) => name !== forbiddenAnswerHeader)),
+  };
+}
+
+const listOf = (names: readonly string[]) => [...new Set(names)].join(', ');
+
 /** Lets trusted origins read the answers, including refusals. Other origins get no CORS header, so browsers block them. */
-export function allowTrustedOrigins(app: FastifyInstance, trustedOrigins: ReadonlySet<string>): void {
+export function allowTrustedOrigins(
+  app: FastifyInstance,
+  trustedOrigins: ReadonlySet<string>,
+  { answerHeaders }: Pick<CorsLists, 'answerHeaders'>,
+): void {
   if (trustedOrigins.size === 0) return;
   app.addHook('onRequest', ({ headers: { origin } }, reply, done) => {
     reply.header('vary', 'Origin');
@@ -30,7 +62,11 @@ export function allowTrustedOrigins(app: FastifyInstance, trustedOrigins: Readon
 }
 
 /** Answers preflights from trusted origins. Call after the limits are set, which apply to preflights too (rule 81). */
-export function answerPreflights(app: FastifyInstance, trustedOrigins: ReadonlySet<string>): void {
+export function answerPreflights(
+  app: FastifyInstance,
+  trustedOrigins: ReadonlySet<string>,
+  { methods, requestHeaders }: Omit<CorsLists, 'answerHeaders'>,
+): void {
   if (trustedOrigins.size === 0) return;
   app.addHook('onRequest', ({ method, headers }, reply, done) => {
     const { origin, 'access-control-request-method': preflight } = headers;

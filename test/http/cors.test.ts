@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { document, methodOf, operations } from '../support/operations.ts';
 import { TestService, useService } from '../support/service.ts';
 
 const trusted = 'https://app.example.com';
@@ -29,6 +30,45 @@ describe('cross-origin requests', () => {
     expect(preflight.headers.get('access-control-allow-headers')).toContain('If-Match');
     const refused = await service().call('GET', '/auth', { headers: { origin: trusted } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, trusted]);
+  });
+
+  describe('each header and method of the contract', () => {
+    const preflight = (method: string, name: string) => {
+      const headers = { origin: trusted, 'access-control-request-method': method, 'access-control-request-headers': name.toLowerCase() };
+      return service().call('OPTIONS', '/rest/entity/note/1', { headers });
+    };
+    const namesIn = (headers: Headers, list: string) => (headers.get(list) ?? '').split(', ');
+    const sent = new Set(operations.flatMap(({ parameters }) => parameters.filter((each) => each.in === 'header').map(({ name }) => name)));
+    const read = new Set(
+      operations.flatMap(({ responses }) => Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers))),
+    );
+
+    test('204 — a preflight names each header parameter and each header of a credential', async () => {
+      expect([...sent]).toEqual(expect.arrayContaining(['Prefer', 'If-Match', 'Idempotency-Key']));
+      const { apiKey } = document.components['securitySchemes'] as { apiKey: { name: string } };
+      const { headers } = await preflight('POST', 'prefer');
+      expect(namesIn(headers, 'access-control-allow-headers').toSorted()).toEqual(
+        [...sent, 'Content-Type', 'Authorization', apiKey.name, 'Accept-Language'].toSorted(),
+      );
+      expect(namesIn(headers, 'access-control-allow-methods').toSorted()).toEqual([...new Set(operations.map(methodOf))].toSorted());
+    });
+
+    test('200 — an answer exposes each header of the contract but the cookie, and those of refusals before an operation', async () => {
+      expect([...read]).toEqual(expect.arrayContaining(['Preference-Applied', 'Link', 'Content-Location', 'Set-Cookie']));
+      const { headers } = await service().call('GET', '/openapi.json', { headers: { origin: trusted } });
+      const others = ['Content-Language', 'Allow', 'RateLimit', 'RateLimit-Policy'];
+      expect(namesIn(headers, 'access-control-expose-headers').toSorted()).toEqual(
+        [...read, ...others].filter((name) => name !== 'Set-Cookie').toSorted(),
+      );
+    });
+  });
+
+  test('200 — a dry run of a batch from a trusted origin, with Prefer', async () => {
+    const cookie = await service().signIn('ada');
+    const headers = { origin: trusted, 'sec-fetch-site': 'cross-site', prefer: 'dry-run' };
+    const json = { operations: [{ op: 'create', name: 'dry', fields: {} }] };
+    const answer = await service().call('POST', '/rest/batch', { cookie, json, headers });
+    expect([answer.status, answer.headers.get('preference-applied')], answer.text).toEqual([200, 'dry-run']);
   });
 
   test.each(['https://evil.example', 'https://app.example.com.evil.example', 'http://app.example.com', 'null', 'https://APP.example.com'])(
