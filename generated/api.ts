@@ -2265,11 +2265,11 @@ export interface components {
          *     lack changes of the last two seconds, or of the time that the operator allows.
          */
         ConsistencyToken: string;
-        /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
+        /** @description Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same. */
         IfMatch: string;
         /** @description Answer 304 if the entity's ETag is one of these. */
         IfNoneMatch: string;
-        /** @description Act only if the type's ETag is one of these; `*` if there is a type. */
+        /** @description Act only if the type's ETag is one of these; `*` if there is a type. A tag that a proxy has made weak, `W/"7"`, counts as the same. */
         TypeIfMatch: string;
         /** @description `*`: act only if the name has no type. */
         TypeIfNoneMatch: string;
@@ -3400,7 +3400,7 @@ export interface operations {
                  *     `idempotency-in-progress`. A refusal is not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
+                /** @description Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*`: act only if no entity has these values. */
                 "If-None-Match"?: string;
@@ -3730,7 +3730,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
+                /** @description Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
                  * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
@@ -3801,7 +3801,7 @@ export interface operations {
                 purge?: components["schemas"]["Flag"];
             };
             header?: {
-                /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
+                /** @description Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
                  * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
@@ -3918,7 +3918,7 @@ export interface operations {
                 version?: string;
             };
             header?: {
-                /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
+                /** @description Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
                  * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID. It is sent bare or as a quoted string, in which a
@@ -4119,7 +4119,7 @@ export interface operations {
                 confirm?: string;
             };
             header?: {
-                /** @description Act only if the type's ETag is one of these; `*` if there is a type. */
+                /** @description Act only if the type's ETag is one of these; `*` if there is a type. A tag that a proxy has made weak, `W/"7"`, counts as the same. */
                 "If-Match"?: components["parameters"]["TypeIfMatch"];
                 /** @description `*`: act only if the name has no type. */
                 "If-None-Match"?: components["parameters"]["TypeIfNoneMatch"];

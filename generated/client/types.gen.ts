@@ -1334,7 +1334,7 @@ export type Count = 'none' | 'capped' | 'estimated' | 'exact';
 export type ConsistencyToken = string;
 
 /**
- * Act only if the entity's ETag is one of these; `*` if it exists.
+ * Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same.
  */
 export type IfMatch = string;
 
@@ -1344,7 +1344,7 @@ export type IfMatch = string;
 export type IfNoneMatch = string;
 
 /**
- * Act only if the type's ETag is one of these; `*` if there is a type.
+ * Act only if the type's ETag is one of these; `*` if there is a type. A tag that a proxy has made weak, `W/"7"`, counts as the same.
  */
 export type TypeIfMatch = string;
 
@@ -3456,7 +3456,7 @@ export type UpsertEntityData = {
          */
         'Idempotency-Key'?: string;
         /**
-         * Act only if the entity's ETag is one of these; `*` if it exists.
+         * Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same.
          */
         'If-Match'?: string;
         /**
@@ -3943,7 +3943,7 @@ export type DeleteEntityData = {
     body?: never;
     headers?: {
         /**
-         * Act only if the entity's ETag is one of these; `*` if it exists.
+         * Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same.
          */
         'If-Match'?: string;
         /**
@@ -4186,7 +4186,7 @@ export type UpdateEntityData = {
     body: Fields;
     headers?: {
         /**
-         * Act only if the entity's ETag is one of these; `*` if it exists.
+         * Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same.
          */
         'If-Match'?: string;
         /**
@@ -4417,7 +4417,7 @@ export type RestoreEntityData = {
     body?: Fields;
     headers?: {
         /**
-         * Act only if the entity's ETag is one of these; `*` if it exists.
+         * Act only if the entity's ETag is one of these; `*` if it exists. A tag that a proxy has made weak, `W/"3"`, counts as the same.
          */
         'If-Match'?: string;
         /**
@@ -4903,7 +4903,7 @@ export type PutEntityTypeData = {
     body: TypeDocument;
     headers?: {
         /**
-         * Act only if the type's ETag is one of these; `*` if there is a type.
+         * Act only if the type's ETag is one of these; `*` if there is a type. A tag that a proxy has made weak, `W/"7"`, counts as the same.
          */
         'If-Match'?: string;
         /**

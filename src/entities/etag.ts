@@ -1,6 +1,6 @@
 /**
- * Entity tags (RFC 9110 section 8.8.3): of an entity its version, of a list a hash, always strong. If-Match compares strongly, If-None-Match weakly
- * (RFC 9110 section 13.1).
+ * Entity tags (RFC 9110 section 8.8.3): of an entity its version, of a list a hash. A proxy that compresses an answer makes its tag weak, or adds the
+ * coding to it. Both headers take such a tag for the one that this service has sent (decision 260).
  */
 import { createHash } from 'node:crypto';
 import { Problem } from '../errors.ts';
@@ -25,23 +25,21 @@ export function contentTag(content: string): string {
   return createHash('sha256').update(content).digest('base64url').slice(0, 22);
 }
 
-interface Tag {
-  weak: boolean;
-  opaque: string;
-}
+/** What proxies write behind a tag: `"1-gzip"` of Apache and Caddy, `"1--gzip"` of Jetty, `"1;br"` of others. */
+const codingSuffix = /(?:--?|;)(?:gzip|br|zstd|deflate|df)$/;
 
-/** `*`, or the tags of the list. Throws 400 when the header is neither. */
-function readTags(header: string, parameter: string): '*' | Tag[] {
+/** `*`, or the tags of the list without what proxies add to them. Throws 400 when the header is neither. */
+function readTags(header: string, parameter: string): '*' | string[] {
   const text = header.trim();
   if (text === '*') return '*';
-  const tags: Tag[] = [];
+  const tags: string[] = [];
   // A list may have empty elements (RFC 9110 section 5.6.1.2), but not only these.
-  const list = /(?:[ \t]*,)*[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t,]+$/y;
+  const list = /(?:[ \t]*,)*[ \t]*(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t,]+$/y;
   while (list.lastIndex < text.length) {
     const found = list.exec(text);
     if (!found)
       throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value', expected: expectedFormat('entity-tag') }] });
-    if (found[2] !== undefined) tags.push({ weak: found[1] !== undefined, opaque: found[2] });
+    if (found[1] !== undefined) tags.push(found[1].replace(codingSuffix, ''));
   }
   if (tags.length === 0)
     throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value', expected: expectedFormat('entity-tag') }] });
@@ -56,14 +54,14 @@ export function acceptedVersions(ifMatch: string | undefined): string[] | null {
   if (ifMatch === undefined) return null;
   const tags = readTags(ifMatch, 'If-Match');
   if (tags === '*') return null;
-  return tags.flatMap(({ weak, opaque }) => (weak ? [] : (/^([1-9][0-9]{0,17})(?:[0-9]{20})?$/.exec(opaque)?.slice(1) ?? [])));
+  return tags.flatMap((tag) => /^([1-9][0-9]{0,17})(?:[0-9]{20})?$/.exec(tag)?.slice(1) ?? []);
 }
 
 /** Whether `If-None-Match` has the tag, so that the answer is 304. Throws 400 for a malformed header. */
 export function isCurrent(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const tags = readTags(ifNoneMatch, 'If-None-Match');
-  return tags === '*' || tags.some(({ opaque }) => opaque === tag);
+  return tags === '*' || tags.includes(tag);
 }
 
 /**

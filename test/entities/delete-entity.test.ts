@@ -53,15 +53,15 @@ describe('deleteEntity', () => {
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(19);
   });
 
-  test('204 — under If-Match with the present version, in a list, or any', async () => {
-    for (const tag of ['"1"', '"7", "1"', '*']) {
+  test('204 — under If-Match with the present version, weak or strong, in a list, or any (rule 78)', async () => {
+    for (const tag of ['"1"', 'W/"1"', '"1-gzip"', '"7", "1"', '*']) {
       expect((await remove(await create(), { headers: { 'if-match': tag } })).status, tag).toBe(204);
     }
   });
 
-  test('412 — under If-Match with other versions only, a weak one included, and the entity stays (rule 78)', async () => {
+  test('412 — under If-Match with other versions only, weak ones included, and the entity stays (rule 78)', async () => {
     const entity = await create();
-    for (const tag of ['"2"', 'W/"1"', '"01"', '"x"']) {
+    for (const tag of ['"2"', 'W/"2"', '"2-gzip"', '"01"', '"x"']) {
       const answer = await remove(entity, { headers: { 'if-match': tag } });
       expect(answer.status, tag).toBe(412);
       expect(answer.body.code).toBe('precondition-failed');

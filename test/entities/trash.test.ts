@@ -151,7 +151,7 @@ describe('restoreEntity', () => {
     expect((await call('POST', `paper/${entity.key}/restore`)).status).toBe(428);
     expect((await call('POST', `paper/${entity.key}/restore`, { headers: { 'if-match': '"2"' } })).status).toBe(412);
     expect(await inTrash('paper')).toEqual([entity.key]);
-    expect((await call('POST', `paper/${entity.key}/restore`, { headers: { 'if-match': '"1"' } })).status).toBe(200);
+    expect((await call('POST', `paper/${entity.key}/restore`, { headers: { 'if-match': 'W/"1"' } })).status).toBe(200);
   });
 });
 

@@ -85,20 +85,26 @@ describe('updateEntity', () => {
     );
   });
 
-  test('200 — If-Match with the present version, in a list, or any', async () => {
+  test('200 — If-Match with the present version, as proxies change it too, in a list, or any (rule 78)', async () => {
     const entity = await create({});
-    for (const tag of ['"1"', '"9", "2"', ', "3" ,', '*', 'W/"5", "5"']) {
+    const proxied = ['W/"6"', '"7-gzip"', 'W/"8-br"', '"9--gzip"', '"10;zstd"', '"1", W/"11"'];
+    for (const tag of ['"1"', '"9", "2"', ', "3" ,', '*', 'W/"5", "5"', ...proxied]) {
       const answer = await update(entity, { json: { tag }, headers: ifMatch(tag) });
       expect(answer.status, tag).toBe(200);
     }
-    expect((await read(entity)).body.version).toBe(6);
+    expect((await read(entity)).body.version).toBe(12);
   });
 
-  test('412 — If-Match with other versions only, a weak one included, and nothing changes (rule 78)', async () => {
+  test('412 — If-Match with other versions only, weak ones included, and nothing changes (rule 78)', async () => {
     const entity = await create({ a: 1 });
     for (const tag of [
       '"2"',
-      'W/"1"',
+      'W/"2"',
+      '"2-gzip"',
+      '"1-x"',
+      '"1-"',
+      '"1-gzip-gzip"',
+      '"-gzip"',
       '"01"',
       '"1.0"',
       '""',
@@ -107,7 +113,7 @@ describe('updateEntity', () => {
       '"-1"',
       '"9223372036854775808"',
       `"${'1'.repeat(40)}"`,
-      '"2", W/"1"',
+      '"2", W/"3"',
     ]) {
       const answer = await update<ProblemBody>(entity, { json: { a: 2 }, headers: ifMatch(tag) });
       expect(answer.status, tag).toBe(412);

@@ -134,9 +134,10 @@ describe('upsertEntity', () => {
     const created = await upsert('email', fields, { headers: { 'if-none-match': '*' } });
     expect(created.status).toBe(201);
     expect((await upsert('email', { ...fields, number: 9 }, { headers: { 'if-none-match': '*' } })).status).toBe(412);
-    expect((await upsert('email', { ...fields, number: 9 }, { headers: { 'if-match': '"2"' } })).status).toBe(412);
+    for (const tag of ['"2"', 'W/"2"'])
+      expect((await upsert('email', { ...fields, number: 9 }, { headers: { 'if-match': tag } })).status, tag).toBe(412);
     expect(await versionOf(created.body.key)).toBe('1');
-    expect((await upsert('email', { ...fields, number: 9 }, { headers: { 'if-match': '"1"' } })).body.version).toBe(2);
+    expect((await upsert('email', { ...fields, number: 9 }, { headers: { 'if-match': 'W/"1"' } })).body.version).toBe(2);
     for (const headers of [{ 'if-none-match': '"1"' }, { 'if-none-match': '*', 'if-match': '*' }])
       expect((await upsert('email', fields, { headers })).status).toBe(400);
   });
