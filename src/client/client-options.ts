@@ -22,6 +22,8 @@ export interface ClientOptions<S extends ErrorStyle = 'throw'> {
   cookies?: CookieJar | undefined;
   /** The option of the client's own cookie jar: the session's Secure cookie goes over http too. Only for a trusted private network. */
   secureCookieOverHttp?: boolean;
+  /** The option of the client's own cookie jar: SESSION_COOKIE_NAME of the service, if it is not `sid`. */
+  sessionCookieName?: string;
   /** Replaces the global `fetch`. */
   fetch?: Fetch;
   /** Replaces the system's clock in tests. */

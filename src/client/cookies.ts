@@ -3,8 +3,6 @@
  * origin only.
  */
 
-const names: readonly string[] = ['__Host-sid', 'sid'];
-
 interface Kept {
   value: string;
   secure: boolean;
@@ -16,17 +14,22 @@ export interface CookieJarOptions {
    * a program that can read the traffic can take over the session.
    */
   secureCookieOverHttp?: boolean;
+  /** SESSION_COOKIE_NAME of the service; by default `sid`. */
+  sessionCookieName?: string;
 }
 
 export class CookieJar {
   readonly #origin: string;
   readonly #trustsNetwork: boolean;
+  /** Over https and over plain http. */
+  readonly #names: readonly string[];
   readonly #kept = new Map<string, Kept>();
 
   /** A jar for the origin of `url`. */
-  constructor(url: string | URL, { secureCookieOverHttp = false }: CookieJarOptions = {}) {
+  constructor(url: string | URL, { secureCookieOverHttp = false, sessionCookieName = 'sid' }: CookieJarOptions = {}) {
     this.#origin = new URL(url).origin;
     this.#trustsNetwork = secureCookieOverHttp;
+    this.#names = [`__Host-${sessionCookieName}`, sessionCookieName];
   }
 
   /**
@@ -51,7 +54,7 @@ export class CookieJar {
     for (const text of setCookies) {
       const [pair = '', ...attributes] = text.split(';').map((part) => part.trim());
       const [name = '', ...value] = pair.split('=');
-      if (!names.includes(name)) continue;
+      if (!this.#names.includes(name)) continue;
       const secure = attributes.some((attribute) => attribute.toLowerCase() === 'secure');
       if (name.startsWith('__Host-') && !secure) continue;
       if (isOver(attributes)) this.#kept.delete(name);
@@ -71,7 +74,7 @@ function isPrivate({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** The service sets an expiry only to clear the cookie, so any expiry means that. */
+/** Whether the service clears the cookie. A cookie that outlives the browser has a later end, at which the service refuses it anyway. */
 function isOver(attributes: readonly string[]): boolean {
   return attributes.some((attribute) => {
     const [name = '', value = ''] = attribute.split('=');

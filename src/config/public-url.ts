@@ -22,7 +22,7 @@ export function publicPath(publicUrl: URL, path: `/${string}`): string {
   return basePathOf(publicUrl) + path;
 }
 
-/** Whether the session cookie is `Secure` and called `__Host-sid` (rule 9): everywhere but on plain http. */
+/** Whether cookies are `Secure` and have names with `__Host-` (rule 9): everywhere but on plain http. */
 export function usesSecureCookie(config: Pick<Config, 'publicUrl'>): boolean {
   return config.publicUrl.protocol === 'https:';
 }

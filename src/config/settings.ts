@@ -46,6 +46,10 @@ export interface Config {
   sessionIdleSeconds: number;
   sessionAbsoluteSeconds: number;
   sessionSameSite: 'lax' | 'strict' | 'none';
+  /** Without the prefix `__Host-`, which https adds. */
+  sessionCookieName: string;
+  /** Whether the cookie outlives the browser, as long as its session lives. */
+  sessionCookiePersistent: boolean;
   passwordMinLength: number;
   passwordBlocklistFile: string | undefined;
   passwordPepperFile: string | undefined;
@@ -149,6 +153,8 @@ function readSettings(read: Reader): Config {
     sessionIdleSeconds: read.integer('SESSION_IDLE_SECONDS', 1_800, 60, 86_400),
     sessionAbsoluteSeconds: read.integer('SESSION_ABSOLUTE_SECONDS', 28_800, 60, 2_592_000),
     sessionSameSite: read.choice('SESSION_SAME_SITE', 'lax', ['lax', 'strict', 'none']),
+    sessionCookieName: readCookieName(read),
+    sessionCookiePersistent: read.choice('SESSION_COOKIE_PERSISTENT', 'off', ['on', 'off']) === 'on',
     passwordMinLength: read.integer('PASSWORD_MIN_LENGTH', 15, 8, 64),
     passwordBlocklistFile: read.text('PASSWORD_BLOCKLIST_FILE'),
     passwordPepperFile: read.text('PASSWORD_PEPPER_FILE'),
@@ -196,4 +202,13 @@ function readAdminUser(read: Reader): string {
   const name = normaliseUserName(text);
   if (name === undefined) read.problems.push('ADMIN_USER must be 1 to 128 characters without control characters');
   return name ?? text;
+}
+
+/** SESSION_COOKIE_NAME. A prefix such as `__Host-` is for the service to add, and `oidc` is the cookie of a sign-in that is under way. */
+function readCookieName(read: Reader): string {
+  const name = read.text('SESSION_COOKIE_NAME', 'sid');
+  if (!/^[A-Za-z][\w-]{0,31}$/.test(name) || name === 'oidc') {
+    read.problems.push('SESSION_COOKIE_NAME must be 1 to 32 letters, digits, "_" and "-", beginning with a letter, and not "oidc"');
+  }
+  return name;
 }

@@ -12,36 +12,49 @@ export interface SessionCookie {
   attributes: { path: '/'; httpOnly: true; secure: boolean; sameSite: 'lax' | 'strict' | 'none' };
 }
 
-/** The cookie that `config` asks for: `__Host-sid`, or `sid` on plain http. */
-export function sessionCookie(config: Pick<Config, 'publicUrl' | 'sessionSameSite'>): SessionCookie {
+type CookieConfig = Pick<Config, 'publicUrl' | 'sessionSameSite' | 'sessionCookieName'>;
+
+/** The cookie that `config` asks for: SESSION_COOKIE_NAME behind `__Host-`, or alone on plain http. */
+export function sessionCookie(config: CookieConfig): SessionCookie {
   const secure = usesSecureCookie(config);
   return {
-    name: secure ? '__Host-sid' : 'sid',
+    name: (secure ? '__Host-' : '') + config.sessionCookieName,
     attributes: { path: '/', httpOnly: true, secure, sameSite: config.sessionSameSite },
   };
 }
 
 /** Makes the browser delete its session cookie. */
-export function clearSessionCookie(cookies: Cookies, config: Pick<Config, 'publicUrl' | 'sessionSameSite'>): void {
+export function clearSessionCookie(cookies: Cookies, config: CookieConfig): void {
   const { name, attributes } = sessionCookie(config);
   cookies.set(name, '', { ...attributes, maxAge: 0 });
+}
+
+/**
+ * The `Max-Age` of the cookie of a session whose token has just been issued, in whole seconds: the time until its first deadline. Undefined unless
+ * SESSION_COOKIE_PERSISTENT is on: then the cookie ends with the browser. The times are all of the database's clock; `lastSeenAt` is that of the issue.
+ */
+export function cookieMaxAge(
+  { sessionCookiePersistent }: Pick<Config, 'sessionCookiePersistent'>,
+  { lastSeenAt, idleExpiresAt, expiresAt }: { lastSeenAt: Date; idleExpiresAt: Date; expiresAt: Date },
+): number | undefined {
+  if (!sessionCookiePersistent) return undefined;
+  return Math.floor((Math.min(idleExpiresAt.getTime(), expiresAt.getTime()) - lastSeenAt.getTime()) / 1_000);
 }
 
 /** More different values under one name are nothing that a browser has. */
 const maxTokens = 4;
 
-/**
- * The token in a `Cookie` header, or undefined when there is none of the right shape. Two different values under the name count as none:
- * one of them was planted (rule 10).
- */
+/** The token in a `Cookie` header, as {@link valueIn} finds it. */
 export function tokenIn(header: string | undefined, name: string): string | undefined {
-  const token = valueIn(header, name);
-  return token !== undefined && isToken(token) ? token : undefined;
+  return valueIn(header, name, isToken);
 }
 
-/** The one value under this name in a `Cookie` header; undefined when there is none, or there are two different ones. */
-export function valueIn(header: string | undefined, name: string): string | undefined {
-  const [value, ...others] = valuesIn(header, name);
+/**
+ * The one value under this name in a `Cookie` header that `isWellFormed` accepts. Other values count for nothing: another service of the host, or a page
+ * at a longer path, may have set them. Undefined without a well-formed value, and for two different ones, of which one was planted (rule 10).
+ */
+export function valueIn(header: string | undefined, name: string, isWellFormed: (value: string) => boolean): string | undefined {
+  const [value, ...others] = valuesIn(header, name).filter(isWellFormed);
   return others.every((other) => other === value) ? value : undefined;
 }
 

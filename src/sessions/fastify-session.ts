@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyRequest, Session } from 'fastify';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
-import { sessionCookie, tokenIn } from './cookie.ts';
+import { cookieMaxAge, sessionCookie, tokenIn } from './cookie.ts';
 import { revokePresent } from './revoke.ts';
 import { hashToken, isToken } from './token.ts';
 import { acceptToken, findPrincipal } from './verify.ts';
@@ -92,7 +92,9 @@ export async function issueToken(request: FastifyRequest, context: Context, toke
   request.session.content = new SessionContent(principal);
   // The plugin withholds a Secure cookie from a connection that is not https, as behind a proxy; ours is what PUBLIC_URL says.
   const { attributes } = sessionCookie(context.config);
-  request.session.cookie = { originalMaxAge: null, toJSON: () => attributes } as Session['cookie'];
+  const maxAge = principal.session && cookieMaxAge(context.config, principal.session);
+  const issued = { ...attributes, ...(maxAge !== undefined && { maxAge }) };
+  request.session.cookie = { originalMaxAge: null, toJSON: () => issued } as Session['cookie'];
   return principal;
 }
 

@@ -20,6 +20,12 @@ describe('a jar', () => {
     expect(jarAfter(home, 'theme=dark; Path=/', secure, '__Secure-x=1; Secure').header(home)).toBe('__Host-sid=abc');
   });
 
+  test('stores the cookie under the name that the service has for it, and one that outlives the browser', () => {
+    const jar = new CookieJar(home, { sessionCookieName: 'shop' });
+    jar.store(home, [secure, '__Host-shop=xyz; Max-Age=1800; Path=/; HttpOnly; Secure']);
+    expect(jar.header(home)).toBe('__Host-shop=xyz');
+  });
+
   test('stores nothing from another origin and sends nothing to it', () => {
     const jar = jarAfter(home, secure);
     for (const other of ['https://evil.example', 'https://api.example.com:8443', 'http://api.example.com', 'https://sub.api.example.com']) {

@@ -172,6 +172,12 @@ describe('invalid values are refused', () => {
 
   test.each(['PUBLIC_URL', 'TRUSTED_ORIGINS', 'TRUST_PROXY', 'HOST'])('%s with credentials is not repeated (rule 84)', (name) => {
     for (const settings of [{}, production]) {
+    ['SESSION_COOKIE_NAME', '__Host-sid'],
+    ['SESSION_COOKIE_NAME', 'oidc'],
+    ['SESSION_COOKIE_NAME', 'a b'],
+    ['SESSION_COOKIE_NAME', 'a=b'],
+    ['SESSION_COOKIE_NAME', 'x'.repeat(33)],
+    ['SESSION_COOKIE_PERSISTENT', 'true'],
       const problems = problemsOf({ ...settings, [name]: 'http://user:sEcret@example.com/path' });
       expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
       expect(problems.join()).not.toContain('sEcret');

@@ -12,8 +12,7 @@ export function browserCookie(config: Pick<Config, 'publicUrl'>) {
   return { name: secure ? '__Host-oidc' : 'oidc', attributes };
 }
 
-/** The value of the cookie, 256 bits in base64url; undefined if it is missing, malformed, or present twice. */
+/** The value of the cookie, 256 bits in base64url; undefined if no value has this form, or two different ones have. */
 export function browserIn(header: string | undefined, name: string): string | undefined {
-  const value = valueIn(header, name);
-  return value !== undefined && /^[A-Za-z0-9_-]{43}$/.test(value) ? value : undefined;
+  return valueIn(header, name, (value) => /^[A-Za-z0-9_-]{43}$/.test(value));
 }
