@@ -81,9 +81,9 @@ function plainHttpProblem(url: URL, isAllowed: boolean, production: boolean): st
 export function readOrigins(read: Reader, production: boolean): Set<string> {
   const origins = new Set<string>();
   for (const text of read.list('TRUSTED_ORIGINS')) {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
-      read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com${butNot(text)}`);
+    const url = readOrigin(text);
+    if (!url) {
+      read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com${butNot(text)}${originHint(text)}`);
     } else if (production && url.protocol === 'http:' && !isLoopback(url)) {
       read.problems.push(
         `TRUSTED_ORIGINS must be https in production (NODE_ENV=production)${butNot(text)}: its network could change the pages`,
@@ -91,6 +91,23 @@ export function readOrigins(read: Reader, production: boolean): Set<string> {
     } else origins.add(url.origin);
   }
   return origins;
+}
+
+/**
+ * An origin as a URL; undefined for a text that is none, which no header Origin could equal. The case of the host, the port of the scheme and a slash at the
+ * end do not matter: the URL has the form of browsers.
+ */
+function readOrigin(text: string): URL | undefined {
+  const url = /^https?:\/\/[^/?#@\\]+\/?$/i.test(text) ? URL.parse(text) : null;
+  const host = url?.hostname.replace(/^\[(.*)\]$/, '$1') ?? '';
+  return url && (isIP(host) !== 0 || hostName.test(host)) ? url : undefined;
+}
+
+/** What to write in place of the text, if it shows; a value with an `@` is not repeated (rule 84). */
+function originHint(text: string): string {
+  if (text.includes('*')) return ': no pattern matches an origin, so list each of them whole';
+  const url = text.includes('@') ? null : URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) && readOrigin(url.origin) ? `: write ${url.origin}` : '';
 }
 
 /** TRUST_PROXY: addresses and CIDR ranges. Those that are wrong are added to `read.problems`. */

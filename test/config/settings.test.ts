@@ -108,6 +108,39 @@ test('lists may have blanks around their commas, and origins are compared as bro
   expect(config.trustProxy).toEqual(['10.0.0.0/8', '::1']);
 });
 
+test.each([
+  ['https://*.example.com', ': no pattern matches an origin, so list each of them whole'],
+  ['https://%2A.example.com', ''],
+  ['*', ': no pattern matches an origin, so list each of them whole'],
+  ['https://app.example.com/path', ': write https://app.example.com'],
+  ['https://app.example.com/?a=1', ': write https://app.example.com'],
+  ['https://app.example.com#top', ': write https://app.example.com'],
+  ['HTTPS://App.example.com:443/index.html', ': write https://app.example.com'],
+  ['https:app.example.com', ': write https://app.example.com'],
+  ['app.example.com', ''],
+  ['app://localhost', ''],
+  ['https://one.example.com;two.example.com', ''],
+  ['https://app_.example.com:70000', ''],
+])('TRUSTED_ORIGINS=%s, which no origin of a browser equals, is refused with what to write', (text, hint) => {
+  expect(problemsOf({ TRUSTED_ORIGINS: `https://ok.example.com, ${text}` })).toEqual([
+    `TRUSTED_ORIGINS must list origins such as https://app.example.com, not "${text}"${hint}`,
+  ]);
+});
+
+test('TRUSTED_ORIGINS in another spelling of an origin is the origin, and a password in it is refused unseen (rule 84)', () => {
+  for (const [text, origin] of [
+    ['https://app.example.com/', 'https://app.example.com'],
+    ['HTTPS://app.example.com', 'https://app.example.com'],
+    ['https://app.example.com:443', 'https://app.example.com'],
+    ['https://app_1.example.com:8443', 'https://app_1.example.com:8443'],
+    ['https://bücher.example', 'https://xn--bcher-kva.example'],
+    ['http://[::1]:5173', 'http://[::1]:5173'],
+  ] as const)
+    expect([...readConfig({ TRUSTED_ORIGINS: text }).trustedOrigins], text).toEqual([origin]);
+  for (const text of ['https://:sEcret@app.example.com', 'https://ada@app.example.com', 'https://@app.example.com'])
+    expect(problemsOf({ TRUSTED_ORIGINS: text }), text).toEqual(['TRUSTED_ORIGINS must list origins such as https://app.example.com']);
+});
+
 test('ADMIN_USER is read in the canonical form of names (rule 35)', () => {
   expect(readConfig({ ADMIN_USER: 'ＡＤＡ' }).adminUser).toBe('ada');
 });
@@ -139,6 +172,12 @@ describe('invalid values are refused', () => {
     ['SESSION_ABSOLUTE_SECONDS', 'day'],
     ['SESSION_SAME_SITE', 'Lax'],
     ['SESSION_SAME_SITE', 'none'],
+    ['SESSION_COOKIE_NAME', '__Host-sid'],
+    ['SESSION_COOKIE_NAME', 'oidc'],
+    ['SESSION_COOKIE_NAME', 'a b'],
+    ['SESSION_COOKIE_NAME', 'a=b'],
+    ['SESSION_COOKIE_NAME', 'x'.repeat(33)],
+    ['SESSION_COOKIE_PERSISTENT', 'true'],
     ['NODE_ENV', 'prod'],
     ['NODE_ENV', 'Production'],
     ['NODE_ENV', 'production '],
@@ -172,12 +211,6 @@ describe('invalid values are refused', () => {
 
   test.each(['PUBLIC_URL', 'TRUSTED_ORIGINS', 'TRUST_PROXY', 'HOST'])('%s with credentials is not repeated (rule 84)', (name) => {
     for (const settings of [{}, production]) {
-    ['SESSION_COOKIE_NAME', '__Host-sid'],
-    ['SESSION_COOKIE_NAME', 'oidc'],
-    ['SESSION_COOKIE_NAME', 'a b'],
-    ['SESSION_COOKIE_NAME', 'a=b'],
-    ['SESSION_COOKIE_NAME', 'x'.repeat(33)],
-    ['SESSION_COOKIE_PERSISTENT', 'true'],
       const problems = problemsOf({ ...settings, [name]: 'http://user:sEcret@example.com/path' });
       expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
       expect(problems.join()).not.toContain('sEcret');
