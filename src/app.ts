@@ -1,7 +1,7 @@
 /** The composition root: every plugin, scheme and handler, in the order in which a request passes them. */
 import Fastify, { LogController, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { knowEveryMethod, makeRoutes, refuseOtherMethods, addRoutes, type Binding } from './contract/bind.ts';
+import { makeRoutes, addRoutes, type Binding } from './contract/bind.ts';
 import { readBodies } from './http/body.ts';
 import { operationsOf, type ContractDocument } from './contract/contract.ts';
 import { serveDocs } from './contract/docs.ts';
@@ -39,6 +39,7 @@ import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';
 import { joinBodies } from './http/joined-body.ts';
 import { prepareFurtherAddresses } from './http/listen.ts';
+import { answerEveryMethod } from './http/methods.ts';
 import { readOpenFilesLimit } from './http/open-files.ts';
 import { paceStarts } from './http/paced-starts.ts';
 import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './http/rate-limit.ts';
@@ -97,6 +98,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   answerInTime(app, 15_000);
   prepareDrain(app);
   prepareFurtherAddresses(app);
+  const refuseOtherMethods = answerEveryMethod(app);
   // Loaded only if it is configured.
   if (context.metricsTokens !== undefined)
     (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens, { connections, starts });
@@ -114,7 +116,6 @@ export async function buildApp(context: Context, contract: { text: string; docum
   boundHeldBytes(app, context.heldBytes);
   joinBodies(app);
   await readBodies(app);
-  knowEveryMethod(app);
 
   const bearer = bearerScheme(context);
   const recognised: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
@@ -154,10 +155,10 @@ export async function buildApp(context: Context, contract: { text: string; docum
     addRoutes(scope, carried);
   });
   await app.register(async (scope) => addRoutes(scope, plain));
-  refuseOtherMethods(app, routes);
   serveHealth(app, context);
   serveRoot(app, contract.document, config);
   const typed = typedContracts(context, contract.document.security, schemes);
   await app.register(async (docs) => serveDocs(docs, contract, { publicUrl, cookieName }, () => offeredIssuers(context), typed));
+  refuseOtherMethods();
   return app;
 }

@@ -1,18 +1,16 @@
 /**
  * Makes routes of the contract's operations and adds what fastify-openapi-glue lacks (rule 1): authentication before the body is parsed,
- * CSRF, undeclared content types, missing bodies, unknown parameters, 405. It depends on the contract and the schemes, not on any resource.
+ * CSRF, undeclared content types, missing bodies, unknown parameters. It depends on the contract and the schemes, not on any resource.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { authenticate, carrierOf, requireOwnSite, type Schemes } from '../authn/authenticate.ts';
 import type { OriginPolicy } from '../authn/csrf.ts';
 import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
-import { Problem } from '../errors.ts';
 import { withSpan } from '../telemetry/spans.ts';
 import { acceptedType } from '../http/accept.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from '../http/body.ts';
 import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { declaredRoutes } from './declared.ts';
-import { METHODS } from '../http/names.ts';
 import { JsonText, StreamedText, type Handlers } from './operation.ts';
 import { queryParametersOf, refuseDryRun, refusesDryRun, refuseUnknownParameters } from './parameters.ts';
 import { compileValidator } from './validate.ts';
@@ -41,13 +39,15 @@ export interface OperationRoute {
  */
 export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
   const declared = await declaredRoutes(binding.document);
-  return operationsOf(binding.document).map((operation) => {
+  const operations = operationsOf(binding.document);
+  return operations.map((operation) => {
     const route = declared.get(operation.operationId);
     if (!route) throw new Error(`openapi.yaml: ${operation.operationId} has no route`);
     // The form of a body that is a stream shows only when it is read.
     const { body, ...withoutBody } = route.schema ?? {};
     const schema = operation.streamsBody || body === undefined ? withoutBody : { ...withoutBody, body };
-    return { operation, options: { ...route, schema, ...routeOptions(operation, binding) } };
+    const method = answersHead(operation, operations) ? ['GET', 'HEAD'] : route.method;
+    return { operation, options: { ...route, method, schema, ...routeOptions(operation, binding) } };
   });
 }
 
@@ -58,15 +58,13 @@ export function addRoutes(app: FastifyInstance, routes: readonly OperationRoute[
   for (const { options } of routes) app.route(options);
 }
 
-/** Answers every method that the contract does not declare for the paths of `routes` with 405 and `Allow`; Fastify would answer 404. */
-export function refuseOtherMethods(app: FastifyInstance, routes: readonly OperationRoute[]): void {
-  const operations = routes.map(({ operation }) => operation);
-  for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path))
-    refuseOtherMethodsOf(
-      app,
-      path,
-      declared.map(({ method }) => method.toUpperCase()),
-    );
+/**
+ * Whether HEAD of the operation's path does what GET does, without the content (RFC 9110 section 9.3.2): unless the contract declares another HEAD,
+ * and for what reads alone. A GET that only redirects changes something: it begins or completes a sign-in (rule 26).
+ */
+function answersHead({ method, path, responses }: Operation, operations: readonly Operation[]): boolean {
+  const declaresHead = operations.some((other) => other.path === path && other.method === 'head');
+  return method === 'get' && '200' in responses && !declaresHead;
 }
 
 function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions, 'method' | 'url'> {
@@ -91,7 +89,7 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
       answersProblemPages,
       takesCredential: operation.security.length > 0,
     },
-    // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
+    // Otherwise Fastify would answer HEAD of each GET (rule 26).
     exposeHeadRoute: false,
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: guard(operation, binding),
@@ -143,27 +141,12 @@ function route(handler: AnyHandler): RouteHandlerMethod {
     reply.code(output.status);
     if (output.headers) reply.headers(output.headers);
     if (output.body instanceof JsonText) return reply.type('application/json; charset=utf-8').send(output.body.text);
-    if (output.body instanceof StreamedText) return reply.type(`${output.body.type}; charset=utf-8`).send(output.body.stream);
+    if (output.body instanceof StreamedText) {
+      reply.type(`${output.body.type}; charset=utf-8`);
+      if (request.method !== 'HEAD') return reply.send(output.body.stream);
+      output.body.stream.destroy();
+      return reply.send();
+    }
     return reply.send(output.body);
   };
-}
-
-/** Lets `app` route every method that Node.js parses, so that {@link addRoutes} can answer it with 405. */
-export function knowEveryMethod(app: FastifyInstance): void {
-  for (const method of METHODS) if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
-}
-
-/** Answers every method outside `allowed` for the path with 405 and `Allow` (rule 26). */
-export function refuseOtherMethodsOf(app: FastifyInstance, path: string, allowed: readonly string[]): void {
-  const allow = allowed.join(', ');
-  const others = METHODS.filter((method) => method !== 'CONNECT' && !allowed.includes(method));
-  app.route({
-    method: others,
-    url: path.replace(/{(\w+)}/g, ':$1'),
-    exposeHeadRoute: false,
-    onRequest: async () => {
-      throw new Problem('method-not-allowed', { headers: { Allow: allow }, values: { allowed: allow } });
-    },
-    handler: async () => undefined,
-  });
 }

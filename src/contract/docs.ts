@@ -7,7 +7,6 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { basePathOf, baseUrlOf } from '../config/public-url.ts';
 import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
-import { refuseOtherMethodsOf } from './bind.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
 import { issuerWindowScript } from './docs-popup-ui.ts';
 import { documentOfServer } from './docs-server.ts';
@@ -112,7 +111,6 @@ export async function serveDocs(
       return sendTyped(reply, await typed.contractFor(request, { contract: shownTo(request), names, ifNoneMatch }));
     });
     pages.get('/docs/types', (request) => typesFor(request).then((types) => ({ types })));
-    refuseOtherMethodsOf(pages, '/docs/types', ['GET', 'HEAD']);
     pages.get('/docs/static/oauth2-redirect.js', (_request, reply) =>
       reply.type('text/javascript; charset=utf-8').send(issuerWindowScript),
     );

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { publicAddress, publicPath } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 import { namesHtml } from '../http/accept.ts';
-import { refuseOtherMethodsOf } from './bind.ts';
 import type { ContractDocument } from './contract.ts';
 
 /** Serves both on `app`. The links are the URLs under which clients reach the service. */
@@ -33,7 +32,6 @@ export function serveRoot(
   app.get('/documentation', async (_request, reply) =>
     documentationUrl === undefined ? reply.type('text/html; charset=utf-8').send(page) : reply.redirect(documentationUrl, 303),
   );
-  for (const path of ['/', '/documentation']) refuseOtherMethodsOf(app, path, ['GET', 'HEAD']);
 }
 
 /** The page for a service whose operator has not published the documentation. Its policy allows no style sheet (rule 82). */

@@ -53,7 +53,7 @@ export function exposeMetrics(
   // A worker needs a registry of this kind to answer the primary.
   const { contentType } = cluster.isWorker ? new AggregatorRegistry() : registry;
   const scrape = cluster.isWorker ? askPrimary(registry) : () => registry.metrics();
-  app.get('/metrics', { exposeHeadRoute: false }, async (request, reply) => {
+  app.get('/metrics', async (request, reply) => {
     const shown = digest(/^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '');
     if (!tokens.current.some((token) => timingSafeEqual(shown, digest(token.reveal())))) throw new Problem('unauthenticated');
     return reply.type(contentType).send(await scrape());

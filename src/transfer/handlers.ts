@@ -1,5 +1,6 @@
 /** Exports and imports over HTTP. They end with the caller's credential and with the process, and when the client makes no progress. */
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordProblem, recordWithinQuota } from '../audit/record.ts';
 import { carrierOf, recognisePrincipal, type Schemes } from '../authn/authenticate.ts';
@@ -85,6 +86,8 @@ export function transferHandlers(
     const type = await entityTypes.find(name);
     const wantedBy = (present: Principal) => readQuery(scopeFor(entityTypes, present, type));
     assertSearchable(await wantedBy(principal), type?.companion);
+    // HEAD reads nothing.
+    if (request.method === 'HEAD') return { status: 200 as const, body: new StreamedText(mediaType, Readable.from([])) };
     atEnd(reply, exports.take(principal.user.name));
     const detail = { entity: name, format: mediaType === types.csv ? 'csv' : 'ndjson' };
     await recordWithinQuota(context, caller, { event: 'entity.exported', outcome: 'ok', sessionId: principal.session?.id, detail });

@@ -1,20 +1,23 @@
-/** Methods that openapi.yaml does not declare, on each path: 405 with the declared ones, and no implicit HEAD. */
+/** Methods that a path does not have: 405 with those that it has. HEAD is there wherever GET reads. */
 import { METHODS } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { methodOf, operations, pathOf } from '../support/operations.ts';
 import { sendBytes, sendRequest } from '../support/raw.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
-const service = useService();
+const token = 'x'.repeat(32);
+const service = useService({ METRICS_TOKEN: token });
 const paths = [...new Set(operations.map(({ path }) => path))];
 
 describe.for(paths)('%s', (path) => {
   const declared = operations.filter((operation) => operation.path === path);
   const [first] = declared;
   const url = first ? pathOf(first) : path;
-  const allowed = declared.map(methodOf);
+  const reads = declared.some((operation) => operation.method === 'get' && '200' in operation.responses);
+  const methods = new Set([...declared.map(methodOf), ...(reads ? ['HEAD'] : [])]);
+  const allowed = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'].filter((method) => methods.has(method));
 
-  test('405 — every undeclared method that Node accepts, with exactly the declared ones in Allow (rule 26)', async () => {
+  test('405 — every other method that Node accepts, with exactly the methods of the path in Allow (rule 26)', async () => {
     const others = METHODS.filter((method) => !allowed.includes(method) && method !== 'CONNECT');
     expect(others).toEqual(expect.arrayContaining(['OPTIONS', 'TRACE', 'PROPFIND', 'PATCH', 'QUERY', 'M-SEARCH']));
     for (const method of others) {
@@ -32,6 +35,41 @@ describe.for(paths)('%s', (path) => {
       const answer = await sendRequest(service().url, method, `${url}?unknown=1`, ['content-type', type, 'x-api-key', 'bad'], '{');
       expect(answer.status).toBe(405);
     }
+  });
+});
+
+describe('paths outside the contract', () => {
+  test.for([
+    '/',
+    '/documentation',
+    '/health/live',
+    '/health/ready',
+    '/metrics',
+    '/openapi.yaml',
+    '/openapi.json',
+    '/problems/not-found',
+    '/docs',
+    '/docs/',
+    '/docs/json',
+    '/docs/yaml',
+    '/docs/types',
+    '/docs/static/swagger-ui.css',
+    '/docs/static/oauth2-redirect.js',
+  ])('405 — any other method on %s, with Allow, and HEAD answers as GET (rule 26)', async (path) => {
+    const headers = ['authorization', `Bearer ${token}`];
+    const got = await sendRequest(service().url, 'GET', path, headers);
+    expect(got.status).toBeLessThan(400);
+    const head = await sendRequest(service().url, 'HEAD', path, headers);
+    expect([head.status, head.text, head.headers['content-type']]).toEqual([got.status, '', got.headers['content-type']]);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
+      const answer = await sendRequest(service().url, method, path, headers);
+      expect([answer.status, answer.headers.allow], method).toEqual([405, 'GET, HEAD']);
+      expect((JSON.parse(answer.text) as ProblemBody).code).toBe('method-not-allowed');
+    }
+  });
+
+  test('404 — a path that no method has', async () => {
+    for (const method of ['OPTIONS', 'POST', 'HEAD']) expect((await sendRequest(service().url, method, '/health/other')).status).toBe(404);
   });
 });
 

@@ -1,8 +1,9 @@
 /** A document and code that disagree stop the start. The service must not start with a dead or an unguarded operation (rule 3). */
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { knowEveryMethod, makeRoutes, addRoutes, type Binding } from '../../src/contract/bind.ts';
+import { makeRoutes, addRoutes, type Binding } from '../../src/contract/bind.ts';
 import { readBodies } from '../../src/http/body.ts';
+import { answerEveryMethod } from '../../src/http/methods.ts';
 import { operationsOf, readContract, type ContractDocument } from '../../src/contract/contract.ts';
 import type { Handlers } from '../../src/contract/operation.ts';
 
@@ -16,7 +17,7 @@ async function start(document: ContractDocument, leaveOut: string[] = []): Promi
     names.filter((name) => !leaveOut.includes(name)).map((name) => [name, async () => ({ status: 204 })]),
   );
   const app = Fastify();
-  knowEveryMethod(app);
+  answerEveryMethod(app);
   await readBodies(app);
   const csrf = { publicOrigin: 'http://localhost:3000', trustedOrigins: new Set<string>() };
   const binding: Binding = { document, handlers: handlers as unknown as Handlers, schemes, csrf, bodyLimit: 1_048_576 };

@@ -30,6 +30,8 @@ const beforeOperation = new Set([405, 408, 414, 431]);
 
 export interface SeenAnswer {
   status: number;
+  /** Whether it answers HEAD of an operation that is GET, and so has no content. */
+  isHead?: boolean;
   headers: Record<string, number | string | string[] | undefined>;
   body: string;
 }
@@ -42,7 +44,8 @@ export function violations(operationId: string, answer: SeenAnswer): string[] {
   const declared = operation.responses[answer.status];
   const label = `${operationId} ${answer.status}`;
   if (!declared) return [`${label}: status is not declared`];
-  return [...headerViolations(declared, answer), ...bodyViolations(operation, declared, answer)].map((fault) => `${label}: ${fault}`);
+  const inBody = answer.isHead === true ? [] : bodyViolations(operation, declared, answer);
+  return [...headerViolations(declared, answer), ...inBody].map((fault) => `${label}: ${fault}`);
 }
 
 function headerViolations(declared: ResponseObject, { headers }: SeenAnswer): string[] {
@@ -86,7 +89,9 @@ function watch(app: FastifyInstance): void {
     const { operationId } = request.routeOptions.config;
     if (operationId === undefined) return;
     try {
-      found.push(...violations(operationId, { status: reply.statusCode, headers: reply.getHeaders(), body: bodies.get(reply) ?? '' }));
+      const isHead = request.method === 'HEAD' && operations.get(operationId)?.method !== 'head';
+      const answer = { status: reply.statusCode, headers: reply.getHeaders(), body: bodies.get(reply) ?? '', isHead };
+      found.push(...violations(operationId, answer));
     } catch (error) {
       // Fastify would only log a thrown error.
       found.push(`${operationId} ${reply.statusCode}: ${String(error)}`);
