@@ -6,6 +6,7 @@
 export type FaultCode =
   | 'unknown'
   | 'repeated'
+  | 'other-header'
   | 'required'
   | 'conflicting'
   | 'invalid-value'
@@ -58,6 +59,7 @@ export type ValueUnit = 'seconds' | 'bytes' | 'number' | 'text';
 /** The values in the text of a fault, with the same rules. `allowed` lists the accepted values as in the contract. */
 export const faultValues = {
   unknown: { instead: 'text' },
+  'other-header': { header: 'text' },
   referenced: { types: 'text', name: 'text', count: 'number' },
   'too-many-referrers': { limit: 'number' },
   'partly-done': { count: 'number' },

@@ -22,7 +22,8 @@ export function apiKeyScheme(context: Context): Scheme {
     const key = request.headers['x-api-key'];
     if (key === undefined) return undefined;
     const parsed = typeof key === 'string' ? parseKey(key) : undefined;
-    if (!parsed || typeof key !== 'string') throw new Problem('unauthenticated');
+    if (!parsed || typeof key !== 'string')
+      throw new Problem('unauthenticated', { faults: isAccessToken(String(key)) ? [tokenInKeyHeader] : [] });
     const keyHash = hashKey(key);
     const hash = keyHash.toString('hex');
     const cached = principals.find(hash);
@@ -38,6 +39,13 @@ export function apiKeyScheme(context: Context): Scheme {
     principals.store(hash, `key ${parsed.id}`, found.principal, found.lifeMs, started);
     return found.principal;
   };
+}
+
+const tokenInKeyHeader = { parameter: 'X-API-Key', code: 'other-header', values: { header: 'Authorization: Bearer' } } as const;
+
+/** Whether the text is an access token: a signed JWT (RFC 7519), or one with its authorization scheme. */
+function isAccessToken(text: string): boolean {
+  return /^Bearer /i.test(text) || /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(text);
 }
 
 async function recordFirstUse({ store }: Context, { origin }: Caller, id: string, { user }: Principal): Promise<void> {

@@ -213,6 +213,7 @@ export const de: Catalogue = {
     unknown:
       'Dieser Name ist hier nicht bekannt. Prüfen Sie die Schreibweise oder entfernen Sie ihn.[ Schreiben Sie stattdessen {instead}.]',
     repeated: 'Diese Angabe darf nur einmal vorkommen.',
+    'other-header': 'Diese Anmeldedaten gehören in einen anderen Header.[ Senden Sie sie als {header}.]',
     required: 'Diese Angabe ist erforderlich.',
     conflicting: 'Diese Angabe lässt sich nicht mit den übrigen Werten der Anfrage verbinden.',
     'invalid-value': 'Dieser Wert wird nicht akzeptiert.[ Akzeptiert: {allowed}.][ Minimum: {minimum}.][ Maximum: {maximum}.]',

@@ -198,6 +198,7 @@ export const en: Catalogue = {
   faults: {
     unknown: 'This name is not known here. Check its spelling or remove it.[ Write {instead} instead.]',
     repeated: 'This may be given only once.',
+    'other-header': 'This credential is sent in another header.[ Send it as {header}.]',
     required: 'This is required.',
     conflicting: 'This cannot be combined with the other values of the request.',
     'invalid-value': 'This value is not accepted.[ Accepted: {allowed}.][ Minimum: {minimum}.][ Maximum: {maximum}.]',

@@ -204,6 +204,7 @@ export const es: Catalogue = {
   faults: {
     unknown: 'Este nombre no se conoce aquí. Revise cómo está escrito o elimínelo.[ Escriba {instead} en su lugar.]',
     repeated: 'Este dato solo puede indicarse una vez.',
+    'other-header': 'Esta credencial se envía en otro encabezado.[ Envíela como {header}.]',
     required: 'Este dato es obligatorio.',
     conflicting: 'Este dato no puede combinarse con los demás valores de la solicitud.',
     'invalid-value': 'Este valor no se acepta.[ Valores aceptados: {allowed}.][ Mínimo: {minimum}.][ Máximo: {maximum}.]',

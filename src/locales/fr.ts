@@ -210,6 +210,7 @@ export const fr: Catalogue = {
   faults: {
     unknown: 'Ce nom n’est pas connu ici. Vérifiez son orthographe ou retirez-le.[ Écrivez {instead} à la place.]',
     repeated: 'Cet élément ne peut être indiqué qu’une seule fois.',
+    'other-header': 'Cet identifiant se transmet dans un autre en-tête.[ Envoyez-le comme {header}.]',
     required: 'Cet élément est obligatoire.',
     conflicting: 'Cet élément ne peut pas être combiné avec les autres valeurs de la requête.',
     'invalid-value': 'Cette valeur n’est pas acceptée.[ Valeurs acceptées : {allowed}.][ Minimum : {minimum}.][ Maximum : {maximum}.]',

@@ -204,6 +204,7 @@ export const ja: Catalogue = {
   faults: {
     unknown: 'この名前は定義されていません。つづりを確認するか、削除してください。[代わりに {instead} と書いてください。]',
     repeated: 'この項目は1回しか指定できません。',
+    'other-header': 'この認証情報は別のヘッダーで送信します。[{header} として送信してください。]',
     required: 'この項目は必須です。',
     conflicting: 'この項目は、リクエストの他の値と組み合わせることができません。',
     'invalid-value': 'この値は受け入れられません。[使用できる値：{allowed}。][最小値：{minimum}。][最大値：{maximum}。]',

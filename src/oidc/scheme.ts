@@ -23,10 +23,19 @@ export function bearerScheme(context: Context): Scheme {
   return async (request) => {
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
-    return await auditTokenErrors(context, request.caller, () =>
-      recognise(context, request.caller, /^Bearer +(\S+)$/i.exec(authorization)?.[1]),
-    );
+    return await auditTokenErrors(context, request.caller, async () => {
+      if (holdsApiKey(authorization)) throw new TokenError('malformed', { faults: [keyInAuthorization] });
+      return await recognise(context, request.caller, /^Bearer +(\S+)$/i.exec(authorization)?.[1]);
+    });
   };
+}
+
+const keyInAuthorization = { parameter: 'Authorization', code: 'other-header', values: { header: 'X-API-Key' } } as const;
+
+/** Whether an API key is in `Authorization`, with any scheme or none; in `Basic` as the name or the password (RFC 7617). */
+function holdsApiKey(authorization: string): boolean {
+  const basic = /^Basic +([\w+/-]+=*)$/i.exec(authorization)?.[1];
+  return /(^|[ :])esk_\w/.test(basic === undefined ? authorization : Buffer.from(basic, 'base64').toString('latin1'));
 }
 
 async function recognise(context: Context, caller: Caller, token: string | undefined): Promise<Principal> {

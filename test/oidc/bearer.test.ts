@@ -226,6 +226,39 @@ describe('the header of a token', () => {
     }
   });
 
+  test('401 — a credential in the header of another kind: the problem names the header, and the audit trail has no key (rule 85)', async () => {
+    const { id: userId } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
+    const key = await service().createKey(userId);
+    const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+    const token = await corp.mint();
+    const sent = [
+      ['authorization', `Bearer ${key}`, 'X-API-Key'],
+      ['authorization', `bearer  ${key.slice(0, 20)}`, 'X-API-Key'],
+      ['authorization', key, 'X-API-Key'],
+      ['authorization', `ApiKey ${key}`, 'X-API-Key'],
+      ['authorization', basic(`${key}:`), 'X-API-Key'],
+      ['authorization', basic(`ada:${key}`), 'X-API-Key'],
+      ['x-api-key', token, 'Authorization: Bearer'],
+      ['x-api-key', `Bearer ${token}`, 'Authorization: Bearer'],
+    ] as const;
+    for (const [name, value, right] of sent) {
+      const { status, body } = await service().call('GET', '/rest/entity/customer/1', { headers: { [name]: value } });
+      expect([status, body.errors?.length, body.errors?.[0]?.code], value).toEqual([401, 1, 'other-header']);
+      expect(body.errors?.[0]).toMatchObject({
+        parameter: expect.stringMatching(new RegExp(`^${name}$`, 'i')),
+        detail: expect.stringContaining(right),
+      });
+    }
+    for (const [name, value] of [
+      ['authorization', 'Bearer abc'],
+      ['authorization', basic('ada:secret')],
+      ['x-api-key', key.slice(0, 20)],
+    ] as const)
+      expect((await service().call('GET', '/rest/entity/customer/1', { headers: { [name]: value } })).body.errors, value).toBeUndefined();
+    const events = await service().db.selectFrom('audit_event').selectAll().execute();
+    expect(JSON.stringify(events)).not.toContain(key.slice(20));
+  });
+
   test('400 — a token and an API key (rule 6)', async () => {
     const token = await corp.mint();
     expect(await bearer(token, 'GET', '/auth', { headers: { 'x-api-key': 'esk_' } })).toMatchObject({

@@ -1,5 +1,6 @@
 /** The reasons for which a token or its bearer is refused. The caller learns of the refusal; only the audit trail has the reason. */
 import { Problem } from '../../errors.ts';
+import type { Fault } from '../../faults.ts';
 
 /** Reasons of refused tokens, for the audit trail; docs/issuers.md explains them. The caller learns only that the token was refused. */
 export const refusalReasons = [
@@ -33,6 +34,8 @@ interface RefusalFacts {
   about?: { issuer: string; subject?: string; claim?: string };
   userName?: string;
   cause?: unknown;
+  /** For the caller, about the place of the credential only. */
+  faults?: readonly Fault[];
 }
 
 const notLinked: readonly RefusalReason[] = ['not-linked', 'client-not-linked', 'no-profile'];
@@ -43,8 +46,8 @@ export class TokenError extends Problem {
   readonly about: RefusalFacts['about'];
   readonly userName: string | undefined;
 
-  constructor(reason: RefusalReason, { about, userName, cause }: RefusalFacts = {}) {
-    super(notLinked.includes(reason) ? 'identity-not-linked' : 'invalid-token', { cause });
+  constructor(reason: RefusalReason, { about, userName, cause, faults = [] }: RefusalFacts = {}) {
+    super(notLinked.includes(reason) ? 'identity-not-linked' : 'invalid-token', { cause, faults });
     this.reason = reason;
     this.about = about;
     this.userName = userName;
