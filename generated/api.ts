@@ -2850,6 +2850,8 @@ export interface operations {
                  * @example http://localhost:3000/auth
                  */
                 target_link_uri?: string;
+                /** @description The service has sent the browser here from another name of its host, and does not do so again. */
+                redirected?: components["schemas"]["Flag"];
             };
             header?: never;
             path: {
@@ -2870,6 +2872,18 @@ export interface operations {
                     Location: string;
                     /** @description Binds the browser to this sign-in. */
                     "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description The browser has opened the service under another host than that of `PUBLIC_URL`, to which the provider would return it without the cookie.
+             *     It begins the sign-in there.
+             */
+            307: {
+                headers: {
+                    /** @description The same request at `PUBLIC_URL`, with `redirected=1`. */
+                    Location: string;
                     [name: string]: unknown;
                 };
                 content?: never;

@@ -2499,6 +2499,10 @@ export type StartOpenIdSignInData = {
          *
          */
         target_link_uri?: string;
+        /**
+         * The service has sent the browser here from another name of its host, and does not do so again.
+         */
+        redirected?: Flag;
     };
     url: '/auth/oidc/{issuer}/start';
 };

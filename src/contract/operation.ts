@@ -19,7 +19,7 @@ type Headers<R> = R extends { headers: infer H }
   : object;
 type Responses<O extends OperationId> = operations[O]['responses'];
 /** The statuses a handler may return; problems are thrown. */
-type SuccessStatus<O extends OperationId> = Extract<keyof Responses<O>, 200 | 201 | 204 | 303 | 304>;
+type SuccessStatus<O extends OperationId> = Extract<keyof Responses<O>, 200 | 201 | 204 | 303 | 304 | 307>;
 
 /** A body that is already JSON text, of a value of type `T`: sent without parsing or serialisation. */
 export class JsonText<T> {

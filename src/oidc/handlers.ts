@@ -43,6 +43,10 @@ export function oidcHandlers(context: Context): OidcHandlers {
     async startOpenIdSignIn({ params, query, caller, request }) {
       const provider = providerOf(params.issuer);
       requireIssuer(provider, query.iss);
+      if (query.redirected !== '1' && isOtherHost(request.host, config.publicUrl)) {
+        const search = new URLSearchParams({ ...query, redirected: '1' }).toString();
+        return { status: 307, headers: { Location: `${startUrl(config.publicUrl, provider)}?${search}` } };
+      }
       const returnTo = query.return_to ?? pathOnOrigin(query.target_link_uri, config.publicUrl);
       const loginHint = query.login_hint === '' ? undefined : query.login_hint;
       const beginning = { returnTo, fresh: query.fresh === '1', choose: query.choose === '1', loginHint };
@@ -89,6 +93,15 @@ export function oidcHandlers(context: Context): OidcHandlers {
       return { status: 200 };
     },
   };
+}
+
+/**
+ * Whether the request names another host than PUBLIC_URL, whose cookies a browser would not send to the callback there. Ports do not matter for
+ * cookies. A proxy that replaces the host is taken for another host too, so the redirect happens once (rule 140).
+ */
+function isOtherHost(host: string, { hostname }: URL): boolean {
+  const url = URL.parse(`http://${host}`);
+  return url !== null && url.hostname !== hostname;
 }
 
 /** Throws 400 `malformed-request` if another party begins a sign-in at another issuer than the path names. */

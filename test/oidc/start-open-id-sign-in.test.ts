@@ -92,7 +92,7 @@ describe('the stored state', () => {
       SESSION_SAME_SITE: 'strict',
     });
     try {
-      const answer = await secure.call('GET', '/auth/oidc/corp/start');
+      const answer = await secure.call('GET', '/auth/oidc/corp/start?redirected=1');
       expect(answer.headers.getSetCookie()).toEqual([
         expect.stringMatching(/^__Host-oidc=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
       ]);
@@ -179,6 +179,45 @@ describe('the path after the sign-in', () => {
       expect((await service().call('GET', `/auth/oidc/corp/start?${query}`)).status, query).toBe(400);
     }
     expect(await transactions()).toEqual([]);
+  });
+});
+
+describe('another host than that of PUBLIC_URL', () => {
+  const startAt = (host: string, query = '', id = 'corp') =>
+    service().inject({ method: 'GET', url: `/auth/oidc/${id}/start${query}`, headers: { host } });
+
+  test('307 — the browser begins at PUBLIC_URL, with what it has asked for, and returns with its cookie (rule 140)', async () => {
+    const query = `?return_to=${encodeURIComponent('/app?a=1&b=2')}&fresh=1`;
+    for (const host of ['127.0.0.1:3000', '[::1]:3000', 'other.example', 'LOCALHOST.example:3000']) {
+      const { statusCode, headers } = await startAt(host, query);
+      expect([statusCode, headers['set-cookie']], host).toEqual([307, undefined]);
+      const there = new URL(String(headers.location));
+      expect([there.origin, there.pathname]).toEqual(['http://localhost:3000', '/auth/oidc/corp/start']);
+      expect(Object.fromEntries(there.searchParams)).toEqual({ return_to: '/app?a=1&b=2', fresh: '1', redirected: '1' });
+      expect(await transactions()).toEqual([]);
+      const browser = new BrowserSession(service());
+      expect((await browser.call('GET', there.pathname + there.search)).status).toBe(303);
+      expect(browser.cookies.has('oidc')).toBe(true);
+      expect(await transactions()).toMatchObject([{ return_path: '/app?a=1&b=2' }]);
+      await service().db.deleteFrom('openid_transaction').execute();
+    }
+  });
+
+  test('303 — never a second time, as behind a proxy that replaces Host (rule 140)', async () => {
+    const first = await startAt('entity-service.internal:8080');
+    const { search } = new URL(String(first.headers.location));
+    const second = await startAt('entity-service.internal:8080', search);
+    expect([second.statusCode, new URL(String(second.headers.location)).origin]).toEqual([303, new URL(corp.url).origin]);
+  });
+
+  test('303 — another port of the host, as cookies do not depend on it, and a host that is no name', async () => {
+    for (const host of ['localhost:5173', 'LOCALHOST:3000', 'localhost', 'a b']) expect((await startAt(host)).statusCode, host).toBe(303);
+  });
+
+  test('400 and 404 — a faulty request is refused where it is', async () => {
+    expect((await startAt('127.0.0.1:3000', '?retrun_to=/')).statusCode).toBe(400);
+    expect((await startAt('127.0.0.1:3000', '?iss=https://evil.example')).statusCode).toBe(400);
+    expect((await startAt('127.0.0.1:3000', '', 'nobody')).statusCode).toBe(404);
   });
 });
 

@@ -149,7 +149,9 @@ export class TestService {
   async call<T = ProblemBody>(method: string, path: string, { headers = {}, json, form, raw, cookie }: Call = {}): Promise<Answer<T>> {
     const body = json !== undefined ? JSON.stringify(json) : form !== undefined ? new URLSearchParams(form).toString() : raw;
     const type = json !== undefined ? 'application/json' : form !== undefined ? 'application/x-www-form-urlencoded' : undefined;
-    const response = await fetch(this.url + path, {
+    // A sign-in at a provider begins at the host of PUBLIC_URL, which is not the address of the service here.
+    const origin = path.startsWith('/auth/oidc/') ? this.url.replace('//127.0.0.1:', '//localhost:') : this.url;
+    const response = await fetch(origin + path, {
       method,
       redirect: 'manual',
       headers: { ...(type && { 'content-type': type }), ...(cookie && { cookie }), ...headers },
