@@ -79,7 +79,7 @@ export const faultValues = {
   'needs-index': { fields: 'text' },
   'too-many-tests': { limit: 'number' },
   'duplicate-value': { row: 'text', fields: 'text' },
-  'not-supported': { statement: 'text', instead: 'text', removed: 'text' },
+  'not-supported': { statement: 'text', instead: 'text', removed: 'text', surplus: 'text' },
   contradictory: { keyword: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, ValueUnit>>>;
 

@@ -12,7 +12,7 @@ import { metaSchema } from '../json-schema/meta-schema.ts';
 import { compileSchema, InvalidSchema } from '../json-schema/validator.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { expansionOf, hasScalarItems } from './expansion.ts';
-import { anchorKeywords, faultsOfDialect, faultsOfMeaning, faultsOfName, repeatedKeywords } from './keywords.ts';
+import { anchorKeywords, faultsOfDialect, faultsOfMeaning, faultsOfName, faultsOfOlderForm, repeatedKeywords } from './keywords.ts';
 import { faultsOfRules, withoutRules } from './rule-keywords.ts';
 import { longestText } from '../sandbox/pattern-meter.ts';
 import { linearPatternSize } from '../sandbox/linear-pattern.ts';
@@ -38,6 +38,7 @@ const historyKeyword = 'x-history';
 const trashKeyword = 'x-soft-delete';
 /** A number of days, weeks, months or years (ISO 8601), less than 100 years. */
 const duration = /^P(?:[1-9][0-9]{0,3}D|[1-9][0-9]{0,2}[WM]|[1-9][0-9]?Y)$/;
+const pointerExample = '{"$ref":"#/$defs/…"}';
 /** A pointer that all readers of a document resolve as {@link targetOf} does. */
 const plainPointer = /^#(?:\/[\p{L}\p{M}\p{N}_.$~-]+)*$/u;
 
@@ -122,11 +123,11 @@ function faultsOfKeyword({ document, schemas, source }: Walked, keyword: string,
   if (keyword === trashKeyword && atTop)
     return value === true || isTime(value) ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'true, {"keep":"P30D"}' } }];
   if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
-  const faults = faultsOfName(keyword, pointer);
+  const faults = [...faultsOfName(keyword, pointer), ...faultsOfOlderForm(keyword, value, pointer)];
   if (faults.length > 0) return faults;
   // The parts of a document are no documents of their own.
   if (!atTop && (keyword === '$schema' || (keyword === '$id' && source === 'api')))
-    return [{ pointer, code: 'not-supported', values: { removed: keyword } }];
+    return [{ pointer, code: 'not-supported', values: { surplus: keyword, ...(keyword === '$id' && { instead: pointerExample }) } }];
   if (keyword === 'format' && typeof value === 'string' && !formatNames.includes(value))
     return [{ pointer, code: 'invalid-value', values: { allowed: formatNames.join(', ') } }];
   if (keyword === '$ref' && typeof value === 'string') {
@@ -145,10 +146,13 @@ function isTime(value: unknown): boolean {
 /** Where a refusal of a pattern leads. */
 const patternSyntax = 'RE2: https://github.com/google/re2/wiki/Syntax';
 
+/** That of a pattern in a file. */
+const operatorPatternSyntax = 'ECMA 262: new RegExp(…, "u")';
+
 /** What a caller's document may not say, because validating fields could take long. */
 function faultsOfWork(schema: Schema, keyword: string, value: unknown, pointer: string): Fault[] {
   if (anchorKeywords.has(keyword) || (keyword === '$ref' && typeof value === 'string' && !plainPointer.test(value)))
-    return [{ pointer, code: 'not-supported', values: { instead: '{"$ref":"#/$defs/…"}' } }];
+    return [{ pointer, code: 'not-supported', values: { instead: pointerExample } }];
   if (keyword === 'pattern' && typeof value === 'string') return faultsOfPattern(schema, value, pointer);
   if (keyword === 'patternProperties' && isSchemaObject(value) && !Object.keys(value).every((pattern) => linearPatternSize(pattern)))
     return [{ pointer, code: 'not-supported', values: { instead: patternSyntax } }];
@@ -196,6 +200,11 @@ function faultsOfCompilation(document: Schema, source: TypeSource): Fault[] {
     return [];
   } catch (error) {
     if (!(error instanceof InvalidSchema)) throw error;
-    return error.faults.map(({ path }) => ({ pointer: pointerTo(path), code: 'invalid-value' }));
+    return error.faults.map(({ path }): Fault => {
+      const [pointer, isPattern] = [pointerTo(path), path.at(-1) === 'pattern' || path.at(-2) === 'patternProperties'];
+      return isPattern
+        ? { pointer, code: 'invalid-value', values: { allowed: operatorPatternSyntax } }
+        : { pointer, code: 'invalid-value' };
+    });
   }
 }

@@ -40,8 +40,27 @@ export function faultsOfName(keyword: string, pointer: string): Fault[] {
   return [{ pointer, code: 'unknown', ...(instead !== undefined && { values: { instead } }) }];
 }
 
+/** The fault of a keyword whose value has the form of draft 3 or 4, and of `items` as a list, which drafts before 2020-12 have. */
+export function faultsOfOlderForm(keyword: string, value: unknown, pointer: string): Fault[] {
+  const instead = newerForm(keyword, value);
+  return instead === undefined ? [] : [{ pointer, code: 'not-supported', values: { instead } }];
+}
+
+function newerForm(keyword: string, value: unknown): string | undefined {
+  if (keyword === 'items' && Array.isArray(value)) return 'prefixItems';
+  if (typeof value !== 'boolean') return undefined;
+  if (keyword === 'exclusiveMinimum' || keyword === 'exclusiveMaximum') return `{"${keyword}":1}`;
+  return keyword === 'required' ? '{"required":["…"],"properties":{…}}' : undefined;
+}
+
 const draft = (path: string) => [`http://json-schema.org/${path}`, `https://json-schema.org/${path}`];
-const drafts: readonly string[] = ['draft/2020-12/schema', 'draft/2019-09/schema', 'draft-07/schema', 'draft-06/schema'].flatMap(draft);
+const drafts: readonly string[] = [
+  'draft/2020-12/schema',
+  'draft/2019-09/schema',
+  'draft-07/schema',
+  'draft-06/schema',
+  'draft-04/schema',
+].flatMap(draft);
 const accepted = new Set([...drafts, 'https://spec.openapis.org/oas/3.1/dialect/base']);
 
 /**
@@ -60,10 +79,10 @@ const silent = new Set(['$ref', '$id', '$schema', '$comment', '$defs', 'definiti
 /** What a schema means in the document's older draft, and not in 2020-12. */
 export function faultsOfMeaning(dialect: unknown, schema: Record<string, unknown>, pointer: string): Fault[] {
   if (typeof dialect !== 'string') return [];
-  const isOlder = /draft-0[67]\/schema/.test(dialect);
+  const isOlder = /draft-0[467]\/schema/.test(dialect);
   if (isOlder && '$ref' in schema && !Object.keys(schema).every((keyword) => silent.has(keyword)))
     return [{ pointer: `${pointer}/$ref`, code: 'not-supported', values: { instead: '{"allOf":[{"$ref":…}]}' } }];
   if (dialect.includes('2019-09') && 'contains' in schema && 'unevaluatedItems' in schema)
-    return [{ pointer: `${pointer}/contains`, code: 'not-supported', values: { instead: '{"allOf":[{"contains":…}]}' } }];
+    return [{ pointer: `${pointer}/contains`, code: 'not-supported', values: { instead: '{"not":{"not":{"contains":…}}}' } }];
   return [];
 }

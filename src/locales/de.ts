@@ -265,7 +265,7 @@ export const de: Catalogue = {
     'not-repeated-exactly': 'Die Wiederholung weicht vom neuen Passwort ab. Geben Sie zweimal dasselbe Passwort ein.',
     refused: 'Das ist die Operation, die abgelehnt wurde.',
     'not-supported':
-      'Der Dienst unterstützt dies hier nicht.[ Es hätte keine Wirkung: Der Dienst ergänzt keine Werte und verbirgt keine Felder. Entfernen Sie {removed}.][ Schreiben Sie stattdessen {instead}.][ Der Betreiber muss dies in der Datenbank ausführen: {statement}.]',
+      'Der Dienst unterstützt dies hier nicht.[ Es hätte keine Wirkung: Der Dienst ergänzt keine Werte und verbirgt keine Felder. Entfernen Sie {removed}.][ Entfernen Sie {surplus}.][ Schreiben Sie stattdessen {instead}.][ Der Betreiber muss dies in der Datenbank ausführen: {statement}.]',
     contradictory: 'Dies widerspricht einem anderen Schlüsselwort[: {keyword}].',
   },
   expected: {

@@ -246,7 +246,7 @@ export const en: Catalogue = {
     'not-repeated-exactly': 'The repetition differs from the new password. Enter the same password twice.',
     refused: 'This is the operation that was refused.',
     'not-supported':
-      'The service does not support this here.[ It would have no effect: the service fills in no values and hides no fields. Remove {removed}.][ Write {instead} instead.][ The operator has to run this in the database: {statement}.]',
+      'The service does not support this here.[ It would have no effect: the service fills in no values and hides no fields. Remove {removed}.][ Remove {surplus}.][ Write {instead} instead.][ The operator has to run this in the database: {statement}.]',
     contradictory: 'This contradicts another keyword[: {keyword}].',
   },
   expected: {

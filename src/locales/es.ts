@@ -254,7 +254,7 @@ export const es: Catalogue = {
     'not-repeated-exactly': 'La repetición no coincide con la nueva contraseña. Introduzca dos veces la misma contraseña.',
     refused: 'Esta es la operación que fue rechazada.',
     'not-supported':
-      'El servicio no admite esto aquí.[ No tendría efecto: el servicio no completa valores ni oculta campos. Elimine {removed}.][ Escriba {instead} en su lugar.][ El operador debe ejecutar esto en la base de datos: {statement}.]',
+      'El servicio no admite esto aquí.[ No tendría efecto: el servicio no completa valores ni oculta campos. Elimine {removed}.][ Elimine {surplus}.][ Escriba {instead} en su lugar.][ El operador debe ejecutar esto en la base de datos: {statement}.]',
     contradictory: 'Esto contradice otra palabra clave[: {keyword}].',
   },
   expected: {

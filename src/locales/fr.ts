@@ -259,7 +259,7 @@ export const fr: Catalogue = {
     'not-repeated-exactly': 'La confirmation diffère du nouveau mot de passe. Saisissez deux fois le même mot de passe.',
     refused: 'C’est l’opération qui a été refusée.',
     'not-supported':
-      'Le service ne prend pas cela en charge ici.[ Cela n’aurait aucun effet : le service ne complète aucune valeur et ne masque aucun champ. Retirez {removed}.][ Écrivez {instead} à la place.][ L’exploitant doit exécuter ceci dans la base de données : {statement}.]',
+      'Le service ne prend pas cela en charge ici.[ Cela n’aurait aucun effet : le service ne complète aucune valeur et ne masque aucun champ. Retirez {removed}.][ Retirez {surplus}.][ Écrivez {instead} à la place.][ L’exploitant doit exécuter ceci dans la base de données : {statement}.]',
     contradictory: 'Ceci contredit un autre mot-clé[ : {keyword}].',
   },
   expected: {

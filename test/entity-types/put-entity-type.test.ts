@@ -249,7 +249,7 @@ const bad: [what: string, document: unknown, fault: string][] = [
   ['a list in place of a schema', { properties: { a: [] } }, 'invalid-type /properties/a'],
   ['$async', { $async: true }, 'unknown /$async'],
   ['a property whose name is not repeated', { properties: { 'a b': { default: 1 } } }, 'not-supported /properties'],
-  ['a draft whose keywords mean something else', { $schema: 'http://json-schema.org/draft-04/schema#' }, 'invalid-value /$schema'],
+  ['a draft whose keywords mean something else', { $schema: 'http://json-schema.org/draft-03/schema#' }, 'invalid-value /$schema'],
   ['a recursive reference, whose work has no limit', { properties: { a: { $ref: '#' } } }, 'not-supported '],
   ['a reference to itself', { $defs: { a: { $ref: '#/$defs/a' } }, properties: { a: { $ref: '#/$defs/a' } } }, 'not-supported /$defs/a'],
   ['references that double forty times', { $defs: doubled, properties: { a: { $ref: '#/$defs/d0' } } }, 'too-many-values '],

@@ -318,7 +318,7 @@ describe('an invalid type', () => {
     ['a.json', '{"requierd":["a"]}', /a\.json: \/requierd: .*not known/],
     ['a.json', '{"properties":{"a":{"format":"dat"}}}', /a\.json: \/properties\/a\/format: .*date-time/],
     ['a.json', '{"$ref":"other.json"}', /a\.json: \/\$ref: /],
-    ['a.json', '{"$schema":"http://json-schema.org/draft-04/schema#"}', /a\.json: \/\$schema: /],
+    ['a.json', '{"$schema":"http://json-schema.org/draft-03/schema#"}', /a\.json: \/\$schema: /],
     ['a.yaml', 'x-if-match: true', /a\.yaml: \/x-if-match: .*required/],
     ['a.yaml', 'properties: { a: { x-if-match: required } }', /a\.yaml: \/properties\/a\/x-if-match: .*not known/],
     ['a.json', '{"$async":true}', /a\.json: \/\$async: /],
