@@ -16,7 +16,8 @@ import { faultsOfRequirements } from '../entity-types/requirements.ts';
 import { findType, listBuilds, listDocuments, listTypes } from '../entity-types/store.ts';
 import { countEntities } from '../entities/scan.ts';
 import { digestText, typeName } from './arguments.ts';
-import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { addGroup, addCommand, onDatabase, printOutcome, type Admin, type Desk, type Shown } from './command.ts';
+import { convertFiles, type ConvertOptions } from './convert-schema.ts';
 import { TypeProgress } from './progress.ts';
 import { printable, Refusal, tableText, timeText, toJson, type CommandOutcome } from './output.ts';
 
@@ -48,6 +49,16 @@ export function typeCommands(program: Command, desk: Desk): void {
     .option('--confirm <digest>', 'the digest that the plan prints; needed for a loss', digestText)
     .option('--allow-unfit', 'accept stored entities that do not fit: they can be read, and must fit at their next update')
     .action((paths: string[], options: Shown & TypesApplyOptions) => onDatabase(desk, options, (admin) => apply(admin, paths, options)));
+  addCommand(types, 'convert', 'make the document of a type from a schema of an older draft or of OpenAPI', [
+    'types convert customer.schema.json --out types/customer.json',
+    'types convert openapi.yaml --at /components/schemas/Customer --out types/customer.yaml',
+  ])
+    .argument('<file...>', 'the file, or - for standard input; then the files to which its references lead')
+    .option('--at <pointer>', 'the place of the schema in the file (default: the whole file)')
+    .option('--out <file>', 'the file to write, which must not exist (default: standard output)')
+    .action(async (files: string[], { at, out, ...shown }: Shown & ConvertOptions) =>
+      printOutcome(desk, shown, await convertFiles(desk, files, { ...(at !== undefined && { at }), ...(out !== undefined && { out }) })),
+    );
   addCommand(types, 'list', 'list the types', ['types list']).action((options: Shown) => onDatabase(desk, options, list));
   addCommand(types, 'status', 'check all entities of declared names against their types, and tell which types are being built', [
     'types status',

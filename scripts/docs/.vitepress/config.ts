@@ -28,6 +28,7 @@ const groups: Record<string, string[]> = {
     'docs/sign-in.md',
     'docs/errors.md',
     'docs/entity-types.md',
+    'docs/from-a-schema.md',
   ],
   Operate: [
     'docs/settings.md',
