@@ -118,6 +118,7 @@ const makesExpressions: Readonly<Record<string, string>> = {
   'src/contract/validate.ts': 'patterns of the contract',
   'src/credentials/character-sequences.ts': 'rows of keyboards',
   'src/credentials/hash.ts': 'the parameters of argon2',
+  'src/entity-types/convert/pattern.ts': "patterns of operators' files, in a command",
   'src/entity-types/validator.ts': "patterns of operators' types",
   'src/sandbox/linear-pattern.ts': 'a set of RE2, which has a method of the same name',
 };

@@ -147,7 +147,7 @@ function isTime(value: unknown): boolean {
 const patternSyntax = 'RE2: https://github.com/google/re2/wiki/Syntax';
 
 /** That of a pattern in a file. */
-const operatorPatternSyntax = 'ECMA 262: new RegExp(…, "u")';
+const operatorPatternSyntax = 'ECMA 262 with the flag u';
 
 /** What a caller's document may not say, because validating fields could take long. */
 function faultsOfWork(schema: Schema, keyword: string, value: unknown, pointer: string): Fault[] {
