@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Companion } from '../../src/companion/layout.ts';
 import { inSchema } from '../../src/companion/table.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
-import { declareType, rowsOf, type Entity } from '../support/entities.ts';
+import { declareType, rowsOf, seed, whileWaiting, type Entity } from '../support/entities.ts';
 import { race } from '../support/races.ts';
-import { useService, type Answer, type Call, type TestService } from '../support/service.ts';
+import { useService, type Answer, type Call, type TestGrants, type TestService } from '../support/service.ts';
 
 const service = useService();
 let replica: TestService;
@@ -25,7 +25,8 @@ const type = {
 };
 
 beforeAll(async () => {
-  cookie = await service().openSession((await service().createUser('ada')).id);
+  const all: TestGrants = { '*': ['create', 'read', 'update', 'delete', 'purge'] };
+  cookie = await service().openSession((await service().createUser('ada', all)).id);
   await declareType(service(), 'order', type);
   replica = await service().replica();
 });
@@ -206,6 +207,106 @@ describe('a key of any write', () => {
     }
   });
 
+  /** Requests with all that makes two of them the same, and for each member one that has another value of it. */
+  const members: Record<string, () => Promise<{ request: Request; others: Record<string, Request> }>> = {
+    update: async () => {
+      const [one, other] = [await create({ state: 'new' }), await create()];
+      const request = { ...update(one, { state: 'paid' }), headers: { 'if-match': '"1"' } };
+      return {
+        request,
+        others: {
+          key: { ...request, path: update(other, {}).path },
+          'If-Match': { ...request, headers: { 'if-match': '*' } },
+          'no If-Match': { ...request, headers: {} },
+          body: { ...request, json: { state: 'sent' } },
+        },
+      };
+    },
+    restore: async () => {
+      const [one, other] = [await create({ state: 'new' }), await create()];
+      await send(update(one, { state: 'paid' }));
+      const at = ({ key }: Entity, version: number) => `/rest/entity/${name}/${key}/restore?version=${version}`;
+      const request = { method: 'POST', path: at(one, 1), headers: { 'if-match': '"2"' }, json: {} };
+      return {
+        request,
+        others: {
+          key: { ...request, path: at(other, 1) },
+          version: { ...request, path: at(one, 2) },
+          'If-Match': { ...request, headers: { 'if-match': '"3"' } },
+          'no If-Match': { ...request, headers: {} },
+          body: { ...request, json: { state: 'sent' } },
+        },
+      };
+    },
+    delete: async () => {
+      const [one, other] = [await create(), await create()];
+      const at = ({ key }: Entity, query = '') => `/rest/entity/${name}/${key}${query}`;
+      const request = { method: 'DELETE', path: at(one), headers: { 'if-match': '"1"' } };
+      return {
+        request,
+        others: {
+          key: { ...request, path: at(other) },
+          'If-Match': { ...request, headers: { 'if-match': '*' } },
+          'no If-Match': { ...request, headers: {} },
+          purge: { ...request, path: at(one, '?purge=1') },
+        },
+      };
+    },
+    'upsert that updates': async () => {
+      const entity = await create({ number: newNumber(), state: 'new' });
+      const path = (by: string) => `/rest/entity/${name}/upsert?by=${by}`;
+      const request = { method: 'POST', path: path('number'), json: { ...entity.fields, state: 'paid' }, headers: { 'if-match': '"1"' } };
+      return {
+        request,
+        others: {
+          by: { ...request, path: path('state') },
+          'If-Match': { ...request, headers: { 'if-match': '*' } },
+          'no If-Match': { ...request, headers: {} },
+          body: { ...request, json: { ...entity.fields, state: 'sent' } },
+        },
+      };
+    },
+    'upsert that creates': async () => {
+      const path = `/rest/entity/${name}/upsert?by=number`;
+      const request = { method: 'POST', path, json: { number: newNumber() }, headers: { 'if-none-match': '*' } };
+      return { request, others: { 'no If-None-Match': { ...request, headers: {} }, body: { ...request, json: { number: newNumber() } } } };
+    },
+    'bulk create': async () => {
+      const request = { method: 'POST', path: `/rest/entity/${name}/bulk`, json: [{ state: 'a' }, {}] };
+      return { request, others: { order: { ...request, json: request.json.toReversed() } } };
+    },
+    batch: async () => {
+      const operations = [
+        { op: 'create', name, fields: { state: 'a' } },
+        { op: 'create', name, fields: {} },
+      ];
+      const request = { method: 'POST', path: '/rest/batch', json: { operations } };
+      return {
+        request,
+        others: {
+          order: { ...request, json: { operations: operations.toReversed() } },
+          atomic: { ...request, json: { operations, atomic: true } },
+        },
+      };
+    },
+  };
+
+  test.each(Object.keys(members))('422 — %s: another request is one that differs in any member (rule 79)', async (what) => {
+    const prepared = await members[what]?.();
+    if (!prepared) throw new Error(what);
+    const { request, others } = prepared;
+    const key = `members of ${what}`;
+    const first = await send(request, key);
+    expect(first.status, first.text).toBeLessThan(300);
+    const before = await history();
+    for (const [member, other] of Object.entries(others)) {
+      const refused = await send(other, key);
+      expect([refused.status, refused.body], member).toEqual([422, expect.objectContaining({ code: 'idempotency-key-reused' })]);
+    }
+    expect(isReplay(await send(request, key))).toBe(true);
+    expect(await history()).toEqual(before);
+  });
+
   test('200 — expires after 24 hours by the database’s clock, and not before (rules 4 and 79)', async () => {
     const request = update(await create(), { state: 'paid' });
     const age = (interval: string) =>
@@ -257,6 +358,71 @@ describe('a key of any write', () => {
     expect([repeat?.status, repeat?.body.version, repeat && isReplay(repeat)]).toEqual([200, 2, true]);
     expect(await history()).toEqual(before);
   });
+
+  /** Writes that have an effect each time, with what makes the next time possible. Those of {@link writes} would be refused the second time. */
+  const again: Record<string, () => Promise<{ request: Request; next?: () => Promise<unknown> }>> = {
+    update: async () => {
+      const entity = await create({ state: 'new' });
+      return { request: update(entity, { state: 'paid' }), next: () => send(update(entity, { state: 'new' })) };
+    },
+    restore: async () => {
+      const entity = await create({ state: 'new' });
+      const next = () => send(update(entity, { state: 'paid' }));
+      await next();
+      return { request: { method: 'POST', path: `/rest/entity/${name}/${entity.key}/restore?version=1` }, next };
+    },
+    'upsert that updates': async () => {
+      const entity = await create({ number: newNumber(), state: 'new' });
+      const request = { method: 'POST', path: `/rest/entity/${name}/upsert?by=number`, json: { ...entity.fields, state: 'paid' } };
+      return { request, next: () => send(update(entity, { state: 'new' })) };
+    },
+    'upsert that creates': async () => {
+      const number = newNumber();
+      const request = { method: 'POST', path: `/rest/entity/${name}/upsert?by=number`, json: { number, state: 'new' } };
+      const next = async () => {
+        const made = (await rowsOf(service(), name)).find(({ fields }) => fields.includes(number));
+        await send({ method: 'DELETE', path: `/rest/entity/${name}/${made?.key}` });
+      };
+      return { request, next };
+    },
+    delete: async () => {
+      name = 'loose';
+      const entity = await create();
+      const next = () => seed(service(), name, entity.key, {}, 'ada');
+      return { request: { method: 'DELETE', path: `/rest/entity/${name}/${entity.key}` }, next };
+    },
+    'bulk create': async () => ({ request: { method: 'POST', path: `/rest/entity/${name}/bulk`, json: [{}, {}] } }),
+    batch: async () => ({ request: { method: 'POST', path: '/rest/batch', json: { operations: [{ op: 'create', name, fields: {} }] } } }),
+  };
+
+  test.each(Object.keys(again))(
+    '200, 201 and 204 — %s: a write whose key another transaction stores at the last moment has no effect (rule 79)',
+    async (what) => {
+      const { db } = service();
+      const prepared = await again[what]?.();
+      if (!prepared) throw new Error(what);
+      const { request, next } = prepared;
+      const key = `late ${what}`;
+      const first = await send(request, key);
+      expect(first.status, first.text).toBeLessThan(300);
+      const [claim] = await db.deleteFrom('idempotency').where('key', '=', key).returningAll().execute();
+      if (!claim) throw new Error('the key is not stored');
+      await next?.();
+      const before = await history();
+      const answer = await whileWaiting(
+        service(),
+        sql`lock table idempotency in share mode`,
+        () => send(request, key),
+        (trx) =>
+          trx
+            .insertInto('idempotency')
+            .values({ ...claim, results: JSON.stringify(claim.results) })
+            .execute(),
+      );
+      expect([answer.status, answer.text, isReplay(answer)]).toEqual([first.status, first.text, true]);
+      expect(await history()).toEqual(before);
+    },
+  );
 
   test('201 — an upsert that finds the table of the type changed runs again with the new one', async () => {
     name = 'moved';
