@@ -1,13 +1,13 @@
 /** Rules and indexes of names that have entities: their companion tables, what is refused, and builds that are interrupted. */
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { theService } from '../../src/administration/actor.ts';
 import { presentTable } from '../../src/companion/catalogue.ts';
 import { applyChange, settleType, type ApplyOptions } from '../../src/entity-types/apply.ts';
 import { fillCompanion } from '../../src/entities/fill.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { Problem } from '../../src/errors.ts';
-import { declareType, seed } from '../support/entities.ts';
+import { declareType, seed, whileWaiting } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
@@ -53,6 +53,23 @@ async function refusal(work: Promise<unknown>): Promise<{ code: string; faults: 
   );
   if (!(error instanceof Problem)) throw new Error('it was not refused', { cause: error });
   return { code: error.code, faults: error.faults.map((fault) => `${fault.code} ${fault.pointer ?? ''}`) };
+}
+
+const create = (json: object) => service().call<{ key: string }>('POST', `/rest/entity/${name}`, { cookie, json });
+
+/** Puts the document in force, and runs `work` while the build waits for the row of the first entity. */
+async function duringBuild<T>(document: Record<string, unknown>, work: () => Promise<T>, options: ApplyOptions = {}) {
+  return await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`select from entity where key = ${keyOf(1)} for update`.execute(trx);
+      const building = apply(document, options);
+      const outcome = { done: building, refusal: refusal(building) };
+      outcome.refusal.catch(() => undefined);
+      await expect.poll(async () => (await storedType()).companion?.state).toBe('building');
+      await service().settle();
+      return { ...outcome, answer: await work() };
+    });
 }
 
 async function present(called = name) {
@@ -202,26 +219,57 @@ describe('entities that do not fit the rules are refused, and the old type stays
     await seedAll([{ email: 'a' }]);
     await apply({ ...customer, 'x-index': [['city']] });
     const before = await storedType();
-    const build = await service()
-      .db.transaction()
-      .execute(async (trx) => {
-        // The build waits for this entity, and comes to the unique index only when the lock is gone.
-        await sql`select from entity where name = ${name} for update`.execute(trx);
-        const running = { outcome: refusal(apply({ ...customer, ...rules, 'x-index': [['city'], ['email']] })), key: '' };
-        await expect.poll(async () => (await storedType()).companion?.state).toBe('building');
-        await service().settle();
-        const created = await service().call<{ key: string }>('POST', `/rest/entity/${name}`, { cookie, json: { email: 'A' } });
-        expect(created.status, created.text).toBe(201);
-        return { ...running, key: created.body.key };
-      });
-    expect(await build.outcome).toEqual({
+    const build = await duringBuild({ ...customer, ...rules, 'x-index': [['city'], ['email']] }, () => create({ email: 'A' }));
+    const { status, body, text } = build.answer;
+    expect(status, text).toBe(201);
+    expect(await build.refusal).toEqual({
       code: 'type-conflict',
-      faults: [`duplicate-value /${build.key}/email`, `duplicate-value /${keyOf(1)}/email`],
+      faults: [`duplicate-value /${body.key}/email`, `duplicate-value /${keyOf(1)}/email`],
     });
     const after = await storedType();
     expect(after.type?.document).toEqual(before.type?.document);
     expect(after.companion).toMatchObject({ state: 'ready', columns: before.companion?.columns });
     expect([...((await present())?.indexes ?? [])]).toEqual(before.companion?.indexes.map((each) => [each.name, true]));
+  });
+});
+
+describe('entities that are written while their type is being built', () => {
+  test.each(['created', 'updated'])(
+    '409 — one that lacks a newly required field, and is %s then, is named, and the old document stays',
+    async (how) => {
+      await seedAll([{ email: 'a', city: 'London' }]);
+      await apply({ ...customer, 'x-index': [['city']] });
+      const { body } = await create({ email: 'b', city: 'Paris' });
+      const before = await storedType();
+      const update = () => service().call<{ key: string }>('POST', `/rest/entity/${name}/${body.key}`, { cookie, json: { city: null } });
+      const wanted = {
+        ...customer,
+        required: ['city'],
+        properties: { ...customer.properties, city: text },
+        'x-index': [['city'], ['email']],
+      };
+      const build = await duringBuild(wanted, how === 'created' ? () => create({ email: 'c' }) : update);
+      expect(build.answer.status, build.answer.text).toBe(how === 'created' ? 201 : 200);
+      expect(await build.refusal).toEqual({ code: 'type-conflict', faults: [`required /${build.answer.body.key}/city`] });
+      const after = await storedType();
+      expect([after.type?.document, after.companion?.state]).toEqual([before.type?.document, 'ready']);
+      expect([...((await present())?.indexes ?? [])]).toEqual(before.companion?.indexes.map((each) => [each.name, true]));
+    },
+  );
+
+  // An index over one text has room for 600 characters of it, and one over three for 200 of each.
+  const [narrow, wide] = [[['city']], [['city', 'email', '-credit']]];
+  test.each([
+    ['less', narrow, wide],
+    ['more', wide, narrow],
+  ])('422 — a text that is too long for the old or the new index, when the new one has %s room for it', async (_room, old, now) => {
+    await seedAll([{ city: 'London' }]);
+    await apply({ ...customer, 'x-index': old });
+    const build = await duringBuild({ ...customer, 'x-index': now }, () => create({ city: 'x'.repeat(400) }));
+    expect([build.answer.status, build.answer.body]).toMatchObject([422, { errors: [{ pointer: '/city', code: 'too-long' }] }]);
+    expect((await build.done).changed).toBe(true);
+    await service().settle();
+    expect((await create({ city: 'x'.repeat(400) })).status).toBe(now === narrow ? 201 : 422);
   });
 });
 
@@ -356,6 +404,53 @@ describe('a build whose process ends', () => {
     expect(after.type?.document).toEqual(before.type?.document);
     expect(after.companion).toMatchObject({ state: 'ready', columns: [], search: before.companion?.search });
     expect([...((await present())?.columns ?? [])]).toEqual(['key', 'search']);
+  });
+});
+
+describe('of a thousand types', () => {
+  const indexed = { ...customer, 'x-index': [['city']] };
+  /** Types until there are `count`, as if other processes had declared them. */
+  const fillers = (count: number) => sql`
+    with present as (select count(*)::int as present from entity_type),
+    made as (
+      insert into entity_type_revision (name, document, source, plan, applied_by)
+      select 'filler' || present + n, '{}', 'command', '{}', 'ada' from present, generate_series(1, ${count}::int - present) as n
+      returning name, revision)
+    insert into entity_type (name, revision) select name, revision from made`;
+  afterEach(() => sql`delete from entity_type where name like 'filler%'`.execute(service().db));
+
+  test('409 — the last one is built with its entities, and the next one is refused before its entities are read', async () => {
+    await seedAll([{ email: 'a', city: 'London' }]);
+    const [next, nextAtOnce] = [`${name}-next`, `${name}-at-once`];
+    await seed(service(), next, keyOf(2), { city: 'Paris' }, 'ada');
+    await fillers(999).execute(service().db);
+    expect((await apply(indexed)).changed).toBe(true);
+    expect((await storedType()).companion?.state).toBe('ready');
+    const phases: string[] = [];
+    const onProgress: ApplyOptions['onProgress'] = ({ phase }) => void phases.push(phase);
+    const full = { code: 'type-conflict', faults: ['too-many-values '] };
+    expect(await refusal(apply(indexed, { onProgress }, next))).toEqual(full);
+    expect(await refusal(apply({ type: 'object' }, { onProgress }, nextAtOnce))).toEqual(full);
+    expect(phases).toEqual([]);
+    for (const refused of [next, nextAtOnce]) expect((await storedType(refused)).revision).toBe('0');
+    // A type that is there already is changed, and one that is deleted leaves its place.
+    expect((await apply({ ...indexed, 'x-index': [['city'], ['email']] })).changed).toBe(true);
+    const digests: string[] = [];
+    await apply(null, { expect: (_current, { digest }) => void digests.push(digest) }).catch(() => undefined);
+    expect((await apply(null, { confirm: digests[0] })).changed).toBe(true);
+    expect((await apply(indexed, {}, next)).changed).toBe(true);
+  });
+
+  test('409 — a new one for which the last place is taken while its entities are read', async () => {
+    await seedAll([{ email: 'a', city: 'London' }]);
+    await fillers(999).execute(service().db);
+    const phases: string[] = [];
+    const onProgress: ApplyOptions['onProgress'] = ({ phase }) => void phases.push(phase);
+    const declare = () => refusal(apply(indexed, { onProgress }));
+    const outcome = await whileWaiting(service(), fillers(1_000), declare, async () => undefined);
+    expect(new Set(phases)).toEqual(new Set(['check']));
+    expect(outcome).toEqual({ code: 'type-conflict', faults: ['too-many-values '] });
+    expect((await storedType()).revision).toBe('0');
   });
 });
 

@@ -438,6 +438,42 @@ describe('rules of a name with entities', () => {
     expect((await declare({ ...document, 'x-references': { target: { to: name } } })).status).toBe(201);
   });
 
+  test('200, 201 and 409 — changes and plans of one user wait for each other, and not those of another user', async () => {
+    const [held, other] = [name, `${name}-other`];
+    await seed(service(), held, `${number}001`, { a: 'x' }, 'ada');
+    await declareType(service(), `${name}-deleted`, { type: 'object' });
+    await declareType(service(), `${name}-planned`, { type: 'object' });
+    const openSession = async (user: string) =>
+      await service().openSession((await service().createUser(user, { '*': ['type', 'read', 'create'] })).id);
+    const [mine, theirs] = [await openSession(`one${number}`), await openSession(`two${number}`)];
+    const { id } = await service().db.selectFrom('user_account').where('name', '=', `one${number}`).select('id').executeTakeFirstOrThrow();
+    const secondOfMine = await service().openSession(id);
+    const change = (by: string, called: string) =>
+      service().call('PUT', `/rest/entity-type/${called}`, { cookie: by, json: { type: 'object' }, headers: isNew });
+    const ended: string[] = [];
+    const waiting = await service()
+      .db.transaction()
+      .execute(async (trx) => {
+        await sql`select from entity where name = ${held} for update`.execute(trx);
+        const document = { properties: { a: text }, 'x-index': [['a']] };
+        const build = service().call('PUT', `/rest/entity-type/${held}`, { cookie: mine, json: document, headers: isNew });
+        await expect.poll(typeInForce).toBeDefined();
+        // The deletion is refused without its confirmation, when it is its turn.
+        const plan = (json: object) => service().call('POST', `/rest/entity-type/${name}-planned/plan`, { cookie: mine, json });
+        const later = {
+          put: change(secondOfMine, other),
+          delete: service().call('DELETE', `/rest/entity-type/${name}-deleted`, { cookie: mine }),
+          plan: plan({ document: { type: 'object' } }),
+          'plan of a deletion': plan({}),
+        };
+        for (const [what, answer] of Object.entries(later)) void answer.then(() => ended.push(what));
+        for (const n of [1, 2]) expect((await change(theirs, `${name}-theirs${n}`)).status).toBe(201);
+        expect(ended).toEqual([]);
+        return [build, ...Object.values(later)];
+      });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201, 409, 200, 200]);
+  });
+
   test('503 — while another process builds the type, and 404 for a name whose first type is being built', async () => {
     await seed(service(), name, `${number}001`, { a: 'x' }, 'ada');
     const document = { properties: { a: text }, 'x-index': [['a']] };
