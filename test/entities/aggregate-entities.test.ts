@@ -252,6 +252,27 @@ describe('aggregateEntities', () => {
     expect((await aggregate({ ...body, limit: 3 })).body.complete).toBe(true);
   });
 
+  test('200 — groups that are equal in the sort come in the order of their keys, so that a limit leaves out the last ones', async () => {
+    const tens = Array.from({ length: 60 }, (_, at) => at).toSorted((a, b) => ((a * 37) % 61) - ((b * 37) % 61));
+    await seedMany(
+      service(),
+      'tied',
+      tens.map((number) => ({ number, gift: number % 2 === 0, total: '1.0' })),
+      'ada',
+    );
+    await declareIndexed(service(), 'tied', { ...order, 'x-index': [['number'], ['gift'], ['total']] });
+    const first = async (sort: string[], groupBy: string[], limit = 10) =>
+      (await groups({ groupBy, measures: { n, sum: { $sum: 'total' } }, sort, limit }, ada, 'tied')).map(({ key }) =>
+        Object.values(key as object),
+      );
+    const least = (count: number) => Array.from({ length: count }, (_, number) => [number]);
+    for (const sort of [['n'], ['-n'], ['sum'], ['-sum', 'n']]) expect(await first(sort, ['number']), sort.join()).toEqual(least(10));
+    // The first of two keys is sorted, and the second one decides.
+    const odd = Array.from({ length: 30 }, (_, at) => [false, 2 * at + 1]);
+    expect(await first(['gift'], ['gift', 'number'], 35)).toEqual([...odd, ...[0, 2, 4, 6, 8].map((number) => [true, number])]);
+    expect(await first(['-n'], ['gift', 'number'], 3)).toEqual(odd.slice(0, 3));
+  });
+
   test('200 — own entities alone (rule 64)', async () => {
     expect(await groups({ groupBy: ['state'], measures: { n } }, bob)).toEqual([
       { key: { state: 'open' }, n: 1 },

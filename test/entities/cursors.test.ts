@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { declareIndexed } from '../support/companion.ts';
+import { declareType } from '../support/entities.ts';
 import { faultsIn, keysIn, list, pagesOf, seedMany, type ListQuery } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
@@ -67,6 +68,38 @@ test('400 — a cursor of another user, name, filter or sort (rule 64)', async (
   expect(await refusal(ada, 'note', { sort: ['-n'] })).toEqual(invalid);
   expect(await refusal(ada, 'note', { sort: ['n', '$key'] })).toEqual(invalid);
   expect((await list(service(), bob, 'note', query)).status).toBe(200);
+});
+
+describe('a cursor of a sort by a field whose', () => {
+  const sorted: ListQuery = { sort: ['a'], limit: 1 };
+  const text = { type: 'string' };
+  /** Declares the type before and after the first page, and asks for the second one by the cursor of the first. */
+  async function secondPage(name: string, before: Record<string, unknown>, after: Record<string, unknown>) {
+    await seedMany(service(), name, [{ a: '1' }, { a: '2' }, { a: '3' }], 'ada');
+    const declare = async (properties: Record<string, unknown>) => {
+      await declareType(service(), name, { type: 'object', ...properties });
+    };
+    await declare(before);
+    const first = (await list(service(), ada, name, sorted)).body.next ?? '';
+    expect(first).not.toBe('');
+    expect((await list(service(), ada, name, { ...sorted, cursor: first })).status).toBe(200);
+    await declare(after);
+    const answer = await list<ProblemBody>(service(), ada, name, { ...sorted, cursor: first });
+    return [answer.status, ...faultsIn(answer)];
+  }
+
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['text has an index meanwhile', { properties: { a: text } }, { properties: { a: text }, 'x-index': [['a']] }],
+    ['index is gone meanwhile', { properties: { a: text }, 'x-index': [['a']] }, { properties: { a: text } }],
+    ['type is another one meanwhile', { properties: { a: text } }, { properties: { a: { type: 'string', format: 'decimal' } } }],
+    [
+      'language is another one meanwhile',
+      { properties: { a: text }, 'x-index': [['a']], 'x-collation': { a: 'de' } },
+      { properties: { a: text }, 'x-index': [['a']], 'x-collation': { a: 'sv' } },
+    ],
+  ])('400 — %s', async (what, before, after) => {
+    expect(await secondPage(`changed-${what.split(' ')[0]}-${what.length}`, before, after)).toEqual(invalid);
+  });
 });
 
 test('a cursor shows neither keys nor values', () => {

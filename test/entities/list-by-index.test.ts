@@ -97,6 +97,29 @@ describe('a list by an index', () => {
     expect(await found({ filter: { email: 'user3@X' }, sort: ['note'] })).toEqual([]);
   });
 
+  test.each([
+    ['date-time', ['2026-01-01T10:00:00Z', '2026-01-01T12:00:00+02:00', '2026-01-01T10:00:00.000Z'], '2026-01-01T11:00:00Z'],
+    ['decimal', ['1.5', '1.50', '1.500'], '2'],
+    ['int64', ['7', '7'], '8'],
+    ['date', ['2026-01-01', '2026-01-01'], '2026-01-02'],
+  ])('200 — a value that a list of %s has twice, also in two spellings, finds each entity once', async (format, spellings, other) => {
+    const called = `spelt-${format}`;
+    const [one = ''] = spellings;
+    const all = [one, other, one, spellings[1], other].map((value, n) => ({ value, n, note: `n${n}` }));
+    const seeded = await seedMany(service(), called, all, 'ada');
+    const properties = { ...customer.properties, value: { type: 'string', format } };
+    await declareIndexed(service(), called, { type: 'object', properties, 'x-index': [['value', 'n']] });
+    for (const sort of [['n'], ['-n'], ['value', 'n'], ['note'], []])
+      for (const filter of [{ value: { $in: spellings } }, { $or: spellings.map((value) => ({ value })) }]) {
+        const keys = keysIn(await pagesOf(service(), ada, called, { filter, sort, limit: 2 }));
+        expect(
+          keys.map((key) => seeded.indexOf(key)).toSorted((a, b) => a - b),
+          JSON.stringify([filter, sort]),
+        ).toEqual([0, 2, 3]);
+        expect((await list(service(), ada, called, { filter, sort, count: 'exact' })).body.count).toEqual({ value: 3, kind: 'exact' });
+      }
+  });
+
   test('200 — counts are those of the filter', async () => {
     for (const filter of [{}, { city: 'London' }, { city: 'London', note: 'n1' }, { note: 'n1' }, { n: { $gt: 4 } }]) {
       const count = async (name: string, kind: string) => (await list(service(), ada, name, { filter, count: kind, limit: 1 })).body.count;

@@ -105,6 +105,19 @@ test('204 — what was deleted for good is purged from the history alone, once',
   expect((await versionsOf(entity)).map(({ operation }) => operation)).toEqual(['created', 'deleted', 'purged']);
 });
 
+test('204 — an entity in the trash is purged although the history has forgotten all its versions', async () => {
+  const memo = await made('memo', { text: 'Thylacine' });
+  await call('DELETE', `memo/${memo.key}`);
+  await sql`delete from entity_change where key = ${memo.key}`.execute(service().db);
+  expect((await purge(memo, { cookie: ada })).status).toBe(403);
+  expect((await purge(memo, { headers: { 'if-match': '"2"' } })).status).toBe(412);
+  expect(await tablesWith('thylacine')).toEqual(['entity_trash']);
+  expect((await purge(memo)).status).toBe(204);
+  expect(await tablesWith('thylacine')).toEqual([]);
+  expect(await versionsOf(memo)).toEqual([{ operation: 'purged', version: '1', by: 'officer', fields: null }]);
+  expect((await purge(memo)).status).toBe(404);
+});
+
 test('204 — entities that are deleted along with a purged one go to the trash', async () => {
   await declareType(service(), 'box', { type: 'object' });
   const reference = { type: 'string', format: 'int64' };
