@@ -113,6 +113,29 @@ describe('createKey', () => {
     expect(refused.map(({ status, body }) => [status, body.code])).toEqual(Array.from({ length: 5 }, () => [409, 'conflict']));
   });
 
+  test('201 — in the place of a key that was revoked or has expired, and 409 for one more (rule 60)', async () => {
+    const { id } = await service().createUser('full');
+    const cookie = await service().signIn('full');
+    for (let n = 1; n < liveKeysPerUser; n++) await service().createKey(id);
+    const { body } = await create(cookie, { name: 'Last' });
+    expect((await create<ProblemBody>(cookie, { name: 'One more' })).body.code).toBe('conflict');
+    const ends: Record<string, () => Promise<unknown>> = {
+      revoked: () => service().call('DELETE', `/auth/keys/${body.id}`, { cookie }),
+      expired: () =>
+        sql`update api_key set expires_at = now() where id = (
+          select id from api_key where user_id = ${id} and revoked_at is null and expires_at > now() order by created_at limit 1)`.execute(
+          service().db,
+        ),
+    };
+    for (const [how, end] of Object.entries(ends)) {
+      await end();
+      expect((await create(cookie, { name: 'In its place' })).status, how).toBe(201);
+      expect((await create<ProblemBody>(cookie, { name: 'One more' })).status, how).toBe(409);
+    }
+    const mine = await service().db.selectFrom('api_key').where('user_id', '=', id).where('name', '=', 'One more').select('id').execute();
+    expect(mine).toEqual([]);
+  });
+
   test.each([
     [{}, '/name'],
     [{ name: '' }, '/name'],

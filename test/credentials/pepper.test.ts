@@ -3,7 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { replacePassword } from '../../src/accounts/users.ts';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
 import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
@@ -11,6 +13,7 @@ import { readPeppers, type Peppers } from '../../src/credentials/pepper.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { createDatabase } from '../support/database.ts';
+import { whileWaiting } from '../support/entities.ts';
 import { readDocument, section } from '../support/markdown.ts';
 import { password, TestService, useService } from '../support/service.ts';
 
@@ -152,6 +155,21 @@ describe('signing in', async () => {
     await service().db.updateTable('user_account').set({ password_hash: plain }).where('name', '=', 'grace').execute();
     expect(await login(service(), 'grace')).toBe(200);
     expect(await storedOf('grace')).toContain('keyid=MjAyNg$');
+  });
+
+  test('401 — a password that is changed while its old hash is renewed stays changed (rule 44)', async () => {
+    const { id } = await service().createUser('lin');
+    const replica = await service().replica({ PASSWORD_PEPPER_FILE: after });
+    onTestFinished(() => replica.close());
+    const changed = await hashPassword({ hashingQueue: createHashingQueue(), peppers: await peppersOf(`2026:${first}`) }, fresh);
+    const answer = await whileWaiting(
+      service(),
+      sql`select from user_account where id = ${id} for update`,
+      () => login(replica, 'lin'),
+      (trx) => replacePassword(trx, id, changed),
+    );
+    expect([answer, await storedOf('lin')]).toEqual([401, changed]);
+    expect([await login(service(), 'lin'), await login(service(), 'lin', fresh)]).toEqual([401, 200]);
   });
 
   test('401 — without the pepper, as for a wrong password, and the stored hash stays (rules 42 and 87)', async () => {

@@ -112,6 +112,15 @@ test.each<[string, End, unknown]>([
   expect(await keysOf(userId)).toEqual([]);
 });
 
+test('401 — the replaced token serves for ten seconds and no longer, although it was used a moment before (rule 20)', async () => {
+  const { old, present } = await refreshed();
+  expect(await everywhere(present)).toEqual([404, 404]);
+  expect(await everywhere(old)).toEqual([404, 404]);
+  // Only the clock moves, so no process is told of it.
+  await agingToken(service(), old, 10);
+  expect(await everywhere(old)).toEqual([401, 401]);
+});
+
 test('200 — the token that a profile switch replaced, used within ten seconds, does not end the new token (rule 20)', async () => {
   const { user, old, present } = await refreshed();
   const switched = cookieOf(await act.selectProfile(present, `${user}-second`));
