@@ -234,6 +234,11 @@ describe('an end', () => {
 test('a delete whose first answer was lost succeeds when the repeat finds nothing', async () => {
   const lost = await facing(reset, problem(404, 'not-found'));
   await lost.client.entities('note').delete(note);
+  for (const certain of [problem(503, 'busy'), problem(429, 'rate-limited')]) {
+    const doubtful = await facing(reset, certain, problem(404, 'not-found'));
+    await doubtful.client.entities('note').delete(note);
+    expect(doubtful.heard, 'a later refusal does not tell what became of the first attempt').toHaveLength(3);
+  }
   const refused = await facing(problem(503, 'unavailable'), problem(404, 'not-found'));
   expect(await resultOf(refused.client.entities('note').delete(note))).toMatchObject({ ok: false, error: { code: 'not-found' } });
 });

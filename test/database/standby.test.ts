@@ -1,10 +1,11 @@
 /** Reads from a standby: the token of a write finds the write, rights and types are those of the primary, and a lost standby is no error (decisions 170 to 172). */
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkSynchronousStandbys } from '../../src/cli/doctor-deployment.ts';
 import type { Fetch } from '../../src/client/index.ts';
 import { connectPool } from '../../src/database/driver/pool.ts';
 import { builder, prepare } from '../../src/database/driver/prepared.ts';
+import type { PooledClient } from '../../src/database/driver/timeout-pool.ts';
 import { Standby } from '../../src/database/standby/standby.ts';
 import { positionOf, tokenOf } from '../../src/database/standby/log-position.ts';
 import { runAdmin } from '../support/admin.ts';
@@ -291,6 +292,30 @@ test('a connection to the standby is closed after use when its prepared statemen
   }
   expect(pids).not.toContain('down');
   expect(new Set(pids).size).toBe(2);
+});
+
+test.each(['comes', 'fails'])('a connection to the standby that %s too late leaves its place to others', async (how) => {
+  const connection = connectPool(readUrl, 1, () => undefined);
+  const standby = new Standby(connection, { onDown: () => undefined, onUp: () => undefined });
+  onTestFinished(() => standby.close());
+  const late = Promise.withResolvers<PooledClient>();
+  const acquire = vi.spyOn(connection.pool, 'acquire').mockReturnValueOnce(late.promise);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const probing = standby.probe();
+  await vi.advanceTimersByTimeAsync(600);
+  expect(await probing).toBeUndefined();
+  vi.useRealTimers();
+  expect(await standby.probe(), 'its place is taken').toBeUndefined();
+  expect(acquire).toHaveBeenCalledTimes(1);
+  if (how === 'comes') late.resolve(await connection.pool.acquire());
+  else late.reject(new Error('refused'));
+  await late.promise.catch(() => undefined);
+  await new Promise(setImmediate);
+  expect(connection.pool.idleCount).toBe(connection.pool.totalCount);
+  const before = acquire.mock.calls.length;
+  await standby.probe();
+  expect(acquire).toHaveBeenCalledTimes(before + 1);
 });
 
 test('400 — a malformed token is told by the name of its header, also at an export', async () => {

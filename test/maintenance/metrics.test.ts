@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { AggregatorRegistry } from 'prom-client';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createMetricSet } from '../../src/maintenance/metrics.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
@@ -193,6 +193,17 @@ test('refusals that the audit trail leaves out are counted', async () => {
   const cookie = await service().signIn('nobody');
   for (let time = 0; time < 3; time++) expect((await service().call('POST', '/rest/entity/note', { cookie, json: {} })).status).toBe(403);
   expect((await read()).value('entity_service_audit_left_out_total')).toBe(2);
+});
+
+test('what all workers see alike is not added up, and what each one has is', async () => {
+  const replica = await TestService.start({ METRICS_TOKEN: metricsToken });
+  onTestFinished(() => replica.close());
+  await replica.openSession((await replica.createUser('ada')).id);
+  const worker = async () => await createMetricSet(replica.context).registry.getMetricsAsJSON();
+  const text = await AggregatorRegistry.aggregate([await worker(), await worker(), await worker()]).metrics();
+  const value = (name: string) => Number(new RegExp(`^entity_service_${name} (.*)$`, 'm').exec(text)?.[1]);
+  expect([value('sessions_live'), value('listener_up')]).toEqual([1, 1]);
+  expect(value('pool_connections_limit')).toBe(3 * replica.store.connections().pool.limit);
 });
 
 test('of several workers the longest event loop delay is shown, not the mean', async () => {
