@@ -1,7 +1,5 @@
 /** The words of texts that are searched, and of a search. */
-
-/** Letters that a search spells otherwise, beside those with a mark that Unicode can take off. */
-const spelledOut: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ł: 'l', ı: 'i', ς: 'σ', ё: 'е' };
+import { normalText } from '../filter/fold.ts';
 
 /** A part of a search that a text must have, or must not have. */
 export interface SearchTerm {
@@ -12,32 +10,12 @@ export interface SearchTerm {
 }
 
 /**
- * The text in NFKC, with at most 30 marks after a letter, as in the Stream-Safe Text Format of Unicode (UAX 15). Marks are sorted in quadratic time: 99,000
- * of them took 5 seconds. The halfwidth voiced sound marks of Katakana are letters, and marks in NFKC.
- */
-export function normalText(text: string): string {
-  return text.replaceAll(/([\p{M}\uFF9E\uFF9F]{30})[\p{M}\uFF9E\uFF9F]+/gu, '$1').normalize('NFKC');
-}
-
-/**
  * The words of a text in NFKC, with a space in place of all that is no letter or digit: those of up to `length` characters. PostgreSQL takes quadratic time for
  * addresses and hyphenated words: a second for 8,000 characters of `a_a_a`.
  */
 export function wordsOf(text: string, length: number): string {
   const normal = normalText(text.slice(0, length)).slice(0, length);
   return normal.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ');
-}
-
-/**
- * The words as a search compares them: in lower case, Latin and Greek letters without their marks. Marks of other scripts are vowels or letters of their own.
- */
-export function foldWords(words: string): string {
-  const bare = words
-    .toLowerCase()
-    .normalize('NFD')
-    .replaceAll(/([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036F]+/gu, '$1')
-    .normalize('NFC');
-  return bare.replaceAll(/[ßæœøđłıςё]/g, (letter) => spelledOut[letter] ?? letter);
 }
 
 /**

@@ -4,7 +4,8 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionSearch } from './layout.ts';
-import { foldWords, readSearch, type SearchTerm } from './search-words.ts';
+import { foldWords } from '../filter/fold.ts';
+import { readSearch, type SearchTerm } from './search-words.ts';
 import { inSchema } from './table.ts';
 
 /** A shorter word finds itself alone: the words that begin with one letter are nearly all words. */

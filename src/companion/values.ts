@@ -2,12 +2,13 @@
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { isOfEnvelope, type EnvelopeName, type Field } from '../filter/fields.ts';
+import { foldWords, normalText } from '../filter/fold.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import { isLongerThan } from '../filter/values.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { foldedName, searchColumn, type Companion, type CompanionColumn, type CompanionValues } from './layout.ts';
-import { foldWords, normalText, wordsOf } from './search-words.ts';
+import { wordsOf } from './search-words.ts';
 
 /** The members of the envelope that each change changes. */
 const changedMembers: ReadonlySet<string | undefined> = new Set<EnvelopeName>(['$version', '$updatedAt', '$updatedBy']);
