@@ -1454,8 +1454,29 @@ export interface components {
             /** @description True if it is missing or null; false if it has a value besides null. */
             $empty?: boolean;
             $match?: components["schemas"]["Filter"];
+            $fold?: components["schemas"]["FoldTest"];
         } & {
             [key: string]: unknown | components["schemas"]["FieldTest"];
+        });
+        /**
+         * @description Tests of a text without regard to case and accents: a text that it equals, or operators, which must all hold. The declared type needs
+         *     an index for it, `{ field: name, fold: true }` in `x-index`.
+         */
+        FoldTest: string | null | ({
+            /** @description It equals the text; null is JSON null. */
+            $eq?: string | null;
+            /** @description It does not equal the text. */
+            $ne?: string | null;
+            /** @description It equals one of the texts. An empty list finds nothing. */
+            $in?: (string | null)[];
+            /** @description It equals none of the texts. An empty list finds everything. */
+            $nin?: (string | null)[];
+            /** @description A text that begins so. */
+            $prefix?: string;
+            /** @description A text with this part. */
+            $contains?: string;
+        } & {
+            [key: string]: unknown;
         });
         /** @description What to list. */
         EntityQuery: {

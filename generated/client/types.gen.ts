@@ -918,7 +918,41 @@ export type FieldTest = string | number | boolean | null | {
      */
     $empty?: boolean;
     $match?: Filter;
+    $fold?: FoldTest;
     [key: string]: unknown | FieldTest;
+};
+
+/**
+ * Tests of a text without regard to case and accents: a text that it equals, or operators, which must all hold. The declared type needs
+ * an index for it, `{ field: name, fold: true }` in `x-index`.
+ *
+ */
+export type FoldTest = string | null | {
+    /**
+     * It equals the text; null is JSON null.
+     */
+    $eq?: string | null;
+    /**
+     * It does not equal the text.
+     */
+    $ne?: string | null;
+    /**
+     * It equals one of the texts. An empty list finds nothing.
+     */
+    $in?: Array<string | null>;
+    /**
+     * It equals none of the texts. An empty list finds everything.
+     */
+    $nin?: Array<string | null>;
+    /**
+     * A text that begins so.
+     */
+    $prefix?: string;
+    /**
+     * A text with this part.
+     */
+    $contains?: string;
+    [key: string]: unknown;
 };
 
 /**

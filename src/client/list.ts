@@ -1,6 +1,14 @@
 /** Lists of entities: an iterator over all entities of a query, which reads page after page. */
 import * as operations from '../../generated/client/sdk.gen.ts';
-import type { EntityPage as StoredPage, EntityQuery, FieldTest, Fields, Int64, Withheld } from '../../generated/client/types.gen.ts';
+import type {
+  EntityPage as StoredPage,
+  EntityQuery,
+  FieldTest,
+  Fields,
+  FoldTest,
+  Int64,
+  Withheld,
+} from '../../generated/client/types.gen.ts';
 import type { Entity } from './entity.ts';
 import { exactJson } from './exact-json.ts';
 import type { CallOptions, Client } from './operation.ts';
@@ -22,6 +30,8 @@ interface Tests<V> extends Presence {
   $nin?: readonly (V | null)[];
   $prefix?: string;
   $contains?: string;
+  /** The text without regard to case and accents: a text that it equals, or operators. The type needs an index for it. */
+  $fold?: [V] extends [string] ? FoldTest : never;
   /** A filter of the entity whose key a reference has. */
   $match?: [V] extends [string] ? EntityFilter : never;
 }

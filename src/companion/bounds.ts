@@ -58,7 +58,7 @@ function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: stri
   const column = columnOf(companion, field, type);
   const foldedColumn = foldedColumnOf(companion, field, type);
   return [
-    ...[...(column ? [column] : []), ...collatedColumnsOf(companion, field)].map((each) => ({
+    ...[...(column ? [column] : []), ...collatedColumnsOf(companion, field, type)].map((each) => ({
       column: each,
       values: different(each, values),
       isExact: true,
@@ -98,7 +98,7 @@ function limitsOf(filter: Filter, companion: Companion): Unsourced<Limit>[] {
     return column ? [{ column, operator: filter.operator, value: String(filter.value) }] : [];
   }
   if (filter.kind !== 'prefix' || filter.value === '') return [];
-  const column = columnOf(companion, filter.field, 'string');
+  const column = columnOf(companion, filter.field, filter.type);
   if (!column) return [];
   const end = afterPrefix(filter.value);
   return [{ column, operator: '>=', value: filter.value }, ...(end === undefined ? [] : [{ column, operator: '<' as const, value: end }])];

@@ -162,7 +162,7 @@ const weightOfPart = 5;
 /** An index of trigrams has three letters or digits at once. */
 function rangeOfPart(condition: Filter, companion: Companion): { range: Range; weight: number }[] {
   if (condition.kind !== 'substring' || !/[\p{L}\p{N}]{3}/u.test(condition.value)) return [];
-  const column = columnOf(companion, condition.field, 'string');
+  const column = columnOf(companion, condition.field, condition.type);
   if (!column || !companion.substrings.some((each) => each.column === column.name)) return [];
   return [{ range: { fixed: [], limits: [], part: { column, text: condition.value } }, weight: weightOfPart }];
 }

@@ -7,10 +7,17 @@ import type { Companion, CompanionColumn, CompanionIndex, CompanionReference, Co
 /** The names of the keywords. */
 export const ruleKeywords = ['x-unique', 'x-index', 'x-references', 'x-search', 'x-collation'] as const;
 
-/** The fields of an index, of which those with a `-` in front are descending; or the text whose parts it finds. */
-export type IndexRule = readonly string[] | { field: string; substring: true };
+/** An index of a text, or with `substring` of its parts; with `fold` of the text without regard to case and accents. */
+interface TextIndexRule {
+  field: string;
+  substring?: true;
+  fold?: true;
+}
 
-export const isSubstringRule = (rule: IndexRule): rule is Exclude<IndexRule, readonly string[]> => !Array.isArray(rule);
+/** The fields of an index, of which those with a `-` in front are descending; or an index of one text. */
+export type IndexRule = readonly string[] | TextIndexRule;
+
+export const isTextIndexRule = (rule: IndexRule): rule is TextIndexRule => !Array.isArray(rule);
 
 /** The keywords of a document, as `entity-types/rule-keywords.ts` has accepted them. A dot in a name leads into an object. */
 export interface RuleKeywords {
@@ -64,15 +71,25 @@ export function rulesOf(keywords: RuleKeywords, types: FieldTypes): Rules {
     const collation = Object.hasOwn(collations, name) ? collations[name] : undefined;
     return { ...indexedAt(name), descending: written !== name, collation };
   };
+  const indexes = keywords['x-index'] ?? [];
+  const textAt = ({ field, fold }: TextIndexRule): RuleField => ({ ...fieldAt(field), ...(fold && { type: 'folded' }) });
   return {
     uniques: (keywords['x-unique'] ?? []).map(({ fields, fold = false }) => ({ fields: fields.map(fieldAt), fold })),
-    indexes: (keywords['x-index'] ?? []).flatMap((rule) => (isSubstringRule(rule) ? [] : [rule.map(orderedAt)])),
-    substrings: (keywords['x-index'] ?? []).filter(isSubstringRule).map(({ field }) => fieldAt(field)),
+    indexes: indexes.flatMap((rule) => {
+      if (!isTextIndexRule(rule)) return [rule.map(orderedAt)];
+      return rule.substring ? [] : [[{ ...textAt(rule), descending: false, collation: undefined }]];
+    }),
+    substrings: indexes.filter(isTextIndexRule).flatMap((rule) => (rule.substring ? [textAt(rule)] : [])),
     references: Object.entries(keywords['x-references'] ?? {}).map(([name, { to, onDelete = 'restrict' }]) =>
       Object.assign(fieldAt(name), { to, onDelete }),
     ),
     search: search && { fields: search.fields.map((name) => fieldAt(name).field), language: search.language ?? 'simple' },
   };
+}
+
+/** The fields whose texts have an index without regard to case and accents. */
+export function foldedFields({ indexes, substrings }: Rules): Field[] {
+  return [...indexes.flat(), ...substrings].flatMap(({ field, type }) => (type === 'folded' ? [field] : []));
 }
 
 /** Characters of a text that all texts of an index share. PostgreSQL takes up to 4 bytes for each. */
@@ -81,7 +98,7 @@ export const indexedLength = 600;
 const substringLength = 10_000;
 
 /** Whether values of the type are texts in the companion table. */
-export const isText = (type: ScalarType): boolean => type === 'string' || type === 'enum' || type === 'date';
+export const isText = (type: ScalarType): boolean => type === 'string' || type === 'folded' || type === 'enum' || type === 'date';
 
 /**
  * The companion table of a type with these rules, number `id`, in the state `ready`. What `previous`, the table until now, has for the same fields keeps its name.

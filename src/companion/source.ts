@@ -5,6 +5,7 @@ import type { Companion } from './layout.ts';
 import { isKey, type Field, type ScalarType } from '../filter/fields.ts';
 import { indexedLength } from './rules.ts';
 import { searchMatches } from './search.ts';
+import { inSchema } from './table.ts';
 import { entitySource, sqlTypes, type Source } from '../filter/source.ts';
 import { testsOf, type Filter, type Test } from '../filter/syntax.ts';
 import type { SortTerm } from '../filter/sort.ts';
@@ -25,9 +26,9 @@ export function columnOf({ columns }: Companion, field: Field, type: ScalarType 
   );
 }
 
-/** The columns that have the texts of the field as they are, each in the order of a language. Equal values are equal in each. */
-export function collatedColumnsOf({ columns }: Companion, field: Field): Column[] {
-  return columns.filter((column) => column.collation !== undefined && isDeepStrictEqual(column.field, field));
+/** The columns that have the texts of the field compared by `type`, each in the order of a language. Equal values are equal in each. */
+export function collatedColumnsOf({ columns }: Companion, field: Field, type: ScalarType): Column[] {
+  return columns.filter((column) => column.collation !== undefined && column.type === type && isDeepStrictEqual(column.field, field));
 }
 
 /** A field as a sort compares it: by its type and its collation. */
@@ -45,7 +46,7 @@ export function areSortedWhole(companion: Companion, sort: readonly Sorted[]): b
   return lengths.reduce((total, length) => total + length, 0) <= indexedLength;
 }
 
-/** The column that has the texts of the field in NFKC and in lower case; undefined if there is none. */
+/** The column that has the texts of the field in NFKC and in lower case, for a unique rule; undefined if there is none. */
 export function foldedColumnOf({ columns }: Companion, field: Field, type: ScalarType): Column | undefined {
   return columns.find((column) => column.fold && column.type === type && isDeepStrictEqual(column.field, field));
 }
@@ -55,10 +56,9 @@ export function isOfColumn(companion: Companion, test: Test): boolean {
   switch (test.kind) {
     case 'compare':
     case 'in':
-      return columnOf(companion, test.field, test.type) !== undefined;
     case 'prefix':
     case 'substring':
-      return columnOf(companion, test.field, 'string') !== undefined;
+      return columnOf(companion, test.field, test.type) !== undefined;
     default:
       return false;
   }
@@ -75,9 +75,17 @@ export function columnsUsed(companion: Companion, filter: Filter, sort: readonly
   return [...named.values()];
 }
 
-/** The table `entity`, with the texts that the type searches. */
+/** The table `entity`, with the texts that the type searches, and its folded texts. A look at the primary key finds them for each row, whatever they are (rule 64). */
 export function searchedSource(companion: Companion): Source {
-  return { ...entitySource, matches: (words) => searchMatches(companion, words) };
+  return {
+    ...entitySource,
+    typed(field, type, collation) {
+      const column = type === 'folded' ? columnOf(companion, field, type) : undefined;
+      if (!column) return entitySource.typed(field, type, collation);
+      return sql`(select ${sql.ref(`texts.${column.name}`)} from ${inSchema(companion.table)} as texts where texts.key = entity.key)`;
+    },
+    matches: (words) => searchMatches(companion, words),
+  };
 }
 
 /** The companion table, as `x`, beside the table `entity`. */

@@ -2,7 +2,7 @@
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { isOfEnvelope, type EnvelopeName, type Field } from '../filter/fields.ts';
-import { foldWords, normalText } from '../filter/fold.ts';
+import { foldedText, foldWords, normalText } from '../filter/fold.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import { isLongerThan } from '../filter/values.ts';
@@ -101,6 +101,8 @@ function valueOf({ type, fold }: CompanionColumn, value: unknown): string | numb
     case 'instant':
       if (typeof value !== 'string') return null;
       return fold ? foldText(value) : value;
+    case 'folded':
+      return typeof value === 'string' ? foldedText(value) : null;
     case 'int64':
       return typeof value === 'string' && isInt64(value) ? value : null;
     case 'decimal':

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { readableCompanion, type Companion } from '../companion/layout.ts';
 import { Problem } from '../errors.ts';
-import type { FieldTypes } from '../filter/fields.ts';
+import type { Field, FieldTypes } from '../filter/fields.ts';
 import type { RuleKeywords } from '../companion/rules.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { trashKeepOf } from '../entities/removal/trash.ts';
@@ -52,7 +52,7 @@ export function compileType(revision: string, document: Schema, source: TypeSour
       if (faults.length > 0) throw new Problem('validation-failed', { faults });
     },
     acceptsPatch: (patch) => acceptsPatch(patch) && findMisspelt(patch).length === 0,
-    fields: { ...exactTypes(fieldTypesOf(schema), companion), collationOf: (field) => collations.get(field.join('.')) },
+    fields: { ...comparedTypes(fieldTypesOf(schema), companion), collationOf: (field) => collations.get(field.join('.')) },
     isPlaceholder: false,
     mayBeUnfit: false,
     requiresIfMatch: requiresIfMatch(document),
@@ -61,14 +61,19 @@ export function compileType(revision: string, document: Schema, source: TypeSour
   };
 }
 
-/** The types of the fields as they are compared: an instant that no column has with all its digits. */
-function exactTypes(types: FieldTypes, companion: Companion | null): FieldTypes {
+/** The types of the fields as they are compared: an instant that no column has with all its digits, and texts that a column has folded without case and accents. */
+function comparedTypes(types: FieldTypes, companion: Companion | null): FieldTypes {
   const columns = (companion && readableCompanion(companion)?.columns) ?? [];
+  const columnsOf = (field: Field) => columns.filter((column) => isDeepStrictEqual(column.field, field));
   return {
     ...types,
     typeOf(field) {
       const type = types.typeOf(field);
-      return type === 'date-time' && !columns.some((column) => isDeepStrictEqual(column.field, field)) ? 'instant' : type;
+      return type === 'date-time' && columnsOf(field).length === 0 ? 'instant' : type;
+    },
+    foldingOf(field) {
+      if (types.typeOf(field) !== 'string') return undefined;
+      return columnsOf(field).some(({ type }) => type === 'folded') ? 'indexed' : 'unindexed';
     },
   };
 }

@@ -1,6 +1,6 @@
 /** What the document of a type needs of the database: other types, collations, and an extension. */
 import { sql, type Kysely } from 'kysely';
-import { isSubstringRule, type RuleKeywords } from '../companion/rules.ts';
+import { isTextIndexRule, type RuleKeywords } from '../companion/rules.ts';
 import { createTrigrams, mayHaveTrigrams } from '../companion/trigrams.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
@@ -17,7 +17,7 @@ export async function faultsOfRequirements(
   planned?: ReadonlyMap<string, Schema | null>,
 ): Promise<Fault[]> {
   const { 'x-index': indexes = [], 'x-collation': collations = {} }: RuleKeywords = change.document ?? {};
-  const at = indexes.findIndex(isSubstringRule);
+  const at = indexes.findIndex((rule) => isTextIndexRule(rule) && rule.substring);
   const faults = [...(await faultsOfReferences(db, change, planned)), ...(await faultsOfCollations(db, collations))];
   if (at === -1 || (await mayHaveTrigrams(db))) return faults;
   return [...faults, { pointer: `/x-index/${at}`, code: 'not-supported', values: { statement: createTrigrams } }];

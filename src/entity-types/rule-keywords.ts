@@ -1,5 +1,5 @@
 /** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
-import { indexedMember, isSubstringRule, isText, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
+import { indexedMember, isText, isTextIndexRule, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
 import type { Fault } from '../faults.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';
@@ -39,9 +39,11 @@ const ruleSchema = {
       items: {
         ...fieldNames,
         type: ['array', 'object'],
-        required: ['field', 'substring'],
+        required: ['field'],
+        if: { required: ['fold'] },
+        else: { required: ['substring'] },
         additionalProperties: false,
-        properties: { field: fieldName, substring: { const: true } },
+        properties: { field: fieldName, substring: { const: true }, fold: { const: true } },
       },
     },
     'x-references': {
@@ -107,7 +109,7 @@ class RuleFaults {
       if (fold === true && !isFoldable) this.#refuse(['x-unique', index, 'fold'], { code: 'conflicting' });
     }
     for (const [index, rule] of indexes.entries()) {
-      if (isSubstringRule(rule)) {
+      if (isTextIndexRule(rule)) {
         const place = ['x-index', index, 'field'];
         const type = this.#fieldType(rule.field, place);
         if (type !== undefined && type !== 'string') this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string' } });

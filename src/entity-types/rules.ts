@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Companion, CompanionColumn } from '../companion/layout.ts';
-import { companionOf, isSubstringRule, rulesOf, type RuleKeywords } from '../companion/rules.ts';
+import { companionOf, isTextIndexRule, rulesOf, type RuleKeywords } from '../companion/rules.ts';
 import type { Database } from '../database/tables.ts';
 import type { FieldTypes } from '../filter/fields.ts';
 import { readField } from '../filter/sort.ts';
@@ -61,8 +61,8 @@ function entriesOf(document: Schema): RuleEntry[] {
     })),
     ...indexes.map((rule, at) => ({
       pointer: `/x-index/${at}`,
-      meaning: isSubstringRule(rule)
-        ? ['x-index', 'substring', typed(rule.field)]
+      meaning: isTextIndexRule(rule)
+        ? ['x-index', rule.substring, rule.fold, typed(rule.field)]
         : ['x-index', rule.map((name) => [...typed(name, name.replace(/^-/, '')), collationOf(name.replace(/^-/, ''))])],
     })),
     ...Object.entries(references).map(([name, { to, onDelete = 'restrict' }]) => ({

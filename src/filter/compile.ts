@@ -46,9 +46,9 @@ function testCondition(test: Test, source: Source): FilterCondition {
     case 'in':
       return sql<boolean>`${source.typed(field, test.type)} = any(${parameter(test.values.map(String), test.type, '[]')})`;
     case 'prefix':
-      return sql<boolean>`starts_with(${source.typed(field, 'string')}, ${test.value}::text)`;
+      return sql<boolean>`starts_with(${source.typed(field, test.type)}, ${test.value}::text)`;
     case 'substring':
-      return sql<boolean>`strpos(${source.typed(field, 'string')}, ${test.value}::text) > 0`;
+      return sql<boolean>`strpos(${source.typed(field, test.type)}, ${test.value}::text) > 0`;
     case 'member': {
       const array = source.json(field);
       return sql<boolean>`(jsonb_typeof(${array}) = 'array' and ${array} @> ${JSON.stringify([test.value])}::jsonb)`;

@@ -2,8 +2,9 @@
 
 /**
  * How two values of a field compare. `date-time`: an instant of whole microseconds, as the envelope and the fields of rules have it; `instant`: one with all its
- * digits. `any`: by the JSON type of the value in the filter. */
-export type ScalarType = 'string' | 'number' | 'int64' | 'decimal' | 'date-time' | 'instant' | 'date' | 'boolean' | 'enum';
+ * digits. `folded`: a text without regard to case and accents. `any`: by the JSON type of the value in the filter.
+ */
+export type ScalarType = 'string' | 'folded' | 'number' | 'int64' | 'decimal' | 'date-time' | 'instant' | 'date' | 'boolean' | 'enum';
 
 export interface ArrayType {
   items: ScalarType | 'any';
@@ -28,6 +29,11 @@ export interface FieldTypes {
   textsOf?(field: Field): readonly string[] | undefined;
   /** The language whose order the texts of the field have in a sort; undefined for that of code points. Without this member no field has one. */
   collationOf?(field: Field): string | undefined;
+  /**
+   * Whether the folded texts of the field have a column; `unindexed` if an index could give it one, undefined for a field that is no text. Without this member no field
+   * has folded texts.
+   */
+  foldingOf?(field: Field): 'indexed' | 'unindexed' | undefined;
   /** What the field refers to; undefined for a field that is no reference. Without this member no filter looks through references. */
   targetOf?(field: Field): Target | undefined;
 }
@@ -39,7 +45,7 @@ export interface Target {
 }
 
 /** The fields of a name without a declared type: all exist. */
-export const undeclaredFields: FieldTypes = { typeOf: () => 'any' };
+export const undeclaredFields: FieldTypes = { typeOf: () => 'any', foldingOf: () => 'unindexed' };
 
 /** The members of the envelope, with their types. */
 export const envelopeTypes = {

@@ -11,6 +11,11 @@ export function normalText(text: string): string {
   return text.replaceAll(/([\p{M}\uFF9E\uFF9F]{30})[\p{M}\uFF9E\uFF9F]+/gu, '$1').normalize('NFKC');
 }
 
+/** The text as {@link foldWords} has its words, and as a column of the type `folded` has it. */
+export function foldedText(text: string): string {
+  return foldWords(normalText(text));
+}
+
 /**
  * The words as a search compares them: in lower case, Latin and Greek letters without their marks. Marks of other scripts are vowels or letters of their own.
  */

@@ -75,20 +75,26 @@ const ordered =
     return { kind: 'compare', field, operator: isCut ? afterCut[operator] : operator, type: read.type, value: text };
   };
 
+/** The type by which parts of the texts of a field are compared; undefined for one without texts. */
+const textTypeOf = (type: FieldType): 'string' | 'folded' | undefined =>
+  type === 'any' ? 'string' : type === 'string' || type === 'folded' ? type : undefined;
+
 const prefix: Operator = ({ field, type, value }, { refuse }) => {
-  if (type !== 'string' && type !== 'any') return refuse(notFilterable(type));
-  const read = readValue('string', value);
-  return 'code' in read ? refuse(read) : { kind: 'prefix', field, value: String(read.value) };
+  const textType = textTypeOf(type);
+  if (!textType) return refuse(notFilterable(type));
+  const read = readValue(textType, value);
+  return 'code' in read ? refuse(read) : { kind: 'prefix', field, type: textType, value: String(read.value) };
 };
 
 /** A part of a text or an item of an array; of a field without a declared type either of the two. */
 const contains: Operator = ({ field, type, value, texts }, { refuse }) => {
-  const isText = type === 'string';
+  const isText = type === 'string' || type === 'folded';
   if (!isText && type !== 'any' && !isArrayComparedAsText(type)) return refuse(notFilterable(type));
   if (value === null && !isText) return { kind: 'member', field, value };
-  const read = readValue(typeof type === 'string' ? (isText ? 'string' : 'any') : type.items, value, texts);
+  const read = readValue(typeof type === 'string' ? type : type.items, value, texts);
   if ('code' in read) return refuse(read);
-  const part: Test[] = typeof read.value === 'string' && typeof type === 'string' ? [{ kind: 'substring', field, value: read.value }] : [];
+  const textType = textTypeOf(type);
+  const part: Test[] = typeof read.value === 'string' && textType ? [{ kind: 'substring', field, type: textType, value: read.value }] : [];
   return isText ? any(part) : any([...part, { kind: 'member', field, value: read.value }]);
 };
 
@@ -120,6 +126,9 @@ export const operators: Readonly<Record<string, Operator>> = {
 };
 
 const notFilterable = (type: FieldType): Unplaced => ({ code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
+
+/** The operators of folded texts. */
+export const foldedOperators: readonly string[] = ['$eq', '$ne', '$in', '$nin', '$prefix', '$contains'];
 
 /** The operators that a field of the type takes. */
 export function operatorsOf(type: FieldType): string[] {

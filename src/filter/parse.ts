@@ -5,8 +5,8 @@
 import { maximumFaults, type Fault } from '../faults.ts';
 import { expectedOneOf } from '../http/expected.ts';
 import { looksLikeName, placeOf, positionsIn } from '../http/pointer.ts';
-import { isEnvelopeName, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
-import { operators, operatorsOf, type Operand } from './operators.ts';
+import { isEnvelopeName, isOfEnvelope, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
+import { foldedOperators, operators, operatorsOf, type Operand } from './operators.ts';
 import { all, any, everyEntity, not, type Filter } from './syntax.ts';
 
 export interface FilterLimits {
@@ -39,6 +39,12 @@ function misplaced(combinator: string, field: Field): Unplaced {
   if (!field.every(looksLikeName)) return { code: 'unknown-operator' };
   const inside = `${field.map((name) => `{"${name}":`).join('')}…${'}'.repeat(field.length)}`;
   return { code: 'unknown-operator', values: { instead: `{"${combinator}":${combinator === '$not' ? inside : `[${inside}]`}}` } };
+}
+
+/** The fault of a folded test without an index, with the entry of `x-index` that would serve it. */
+function needsFolding(field: Field): Unplaced {
+  if (!field.every(looksLikeName)) return { code: 'needs-index' };
+  return { code: 'needs-index', values: { entry: JSON.stringify({ field: field.join('.'), fold: true }) } };
 }
 
 type Path = readonly (string | number)[];
@@ -120,6 +126,7 @@ class FilterReader {
   }
 
   #operator(operand: Operand, name: string, path: Path, depth: number): Filter {
+    if (name === '$fold') return this.#fold(operand, path, depth);
     this.#tests += 1;
     if (this.#tests > this.#limits.tests) {
       const isFirst = this.#tests === this.#limits.tests + 1;
@@ -131,7 +138,11 @@ class FilterReader {
       const isReference = this.#types.targetOf?.(operand.field) !== undefined;
       return this.#refuse(path, {
         code: 'unknown-operator',
-        ...expectedOneOf([...operatorsOf(operand.type), ...(isReference ? ['$match'] : [])]),
+        ...expectedOneOf([
+          ...operatorsOf(operand.type),
+          ...(this.#foldingOf(operand.field) === 'indexed' ? ['$fold'] : []),
+          ...(isReference ? ['$match'] : []),
+        ]),
       });
     }
     return operator(
@@ -141,6 +152,28 @@ class FilterReader {
         inValues: this.#limits.inValues,
       },
     );
+  }
+
+  /** The tests of the text without regard to case and accents: a value stands for its equality. */
+  #fold({ field, type, value }: Operand, path: Path, depth: number): Filter {
+    const folding = this.#foldingOf(field);
+    if (!folding) return this.#refuse(path, { code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
+    if (folding === 'unindexed') return this.#refuse(path, needsFolding(field));
+    const operand: Operand = { field, type: 'folded', value };
+    if (!isObject(value)) return this.#operator(operand, '$eq', path, depth);
+    const tests = Object.entries(value);
+    if (tests.length === 0) return this.#refuse(path, { code: 'invalid-value' });
+    return all(
+      tests.map(([name, member]) =>
+        foldedOperators.includes(name)
+          ? this.#operator({ ...operand, value: member }, name, [...path, name], depth)
+          : this.#refuse([...path, name], { code: 'unknown-operator', ...expectedOneOf(foldedOperators) }),
+      ),
+    );
+  }
+
+  #foldingOf(field: Field): ReturnType<NonNullable<FieldTypes['foldingOf']>> {
+    return isOfEnvelope(field) ? undefined : this.#types.foldingOf?.(field);
   }
 
   /** The tests of the entity that the reference leads to. */

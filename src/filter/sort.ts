@@ -63,6 +63,9 @@ export function unknownField(name: string): Unplaced {
 
 /** The terms that decide about the order of what the filter finds: not those of which it leaves one value, and not the key. */
 export function decidingTerms(sort: readonly SortTerm[], filter: Filter): SortTerm[] {
-  const equal = conjuncts(filter).flatMap((test) => (test.kind === 'compare' && test.operator === '=' ? [test.field] : []));
+  // Texts that are the same folded may differ.
+  const equal = conjuncts(filter).flatMap((test) =>
+    test.kind === 'compare' && test.operator === '=' && test.type !== 'folded' ? [test.field] : [],
+  );
   return sort.filter(({ field }) => !isKey(field) && !equal.some((one) => isDeepStrictEqual(one, field)));
 }

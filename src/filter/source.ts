@@ -3,6 +3,7 @@
  * today every field is in the column `fields`; an indexed field can come from a column of its own.
  */
 import { sql, type RawBuilder } from 'kysely';
+import { Problem } from '../errors.ts';
 import { envelopeTypes, isEnvelopeName, type EnvelopeName, type Field, type ScalarType } from './fields.ts';
 
 export interface Source {
@@ -10,7 +11,7 @@ export interface Source {
   json(field: Field): RawBuilder<unknown>;
   /**
    * The field, comparable with the SQL type of {@link sqlTypes}; SQL null if it is missing, null or not of the type. No value raises an error. Texts have the
-   * order of the language `collation`, without it that of code points.
+   * order of the language `collation`, without it that of code points. Throws 422 `query-too-expensive` for folded texts that have no column, since SQL cannot fold.
    */
   typed(field: Field, type: ScalarType, collation?: string): RawBuilder<unknown>;
   /** SQL: whether the texts that the type searches match the words. Throws if nothing is searched. */
@@ -20,6 +21,7 @@ export interface Source {
 /** The SQL type, with its collation, in which values of a type are compared. */
 export const sqlTypes: Readonly<Record<ScalarType, string>> = {
   string: 'text',
+  folded: 'text',
   enum: 'text',
   date: 'text',
   number: 'numeric',
@@ -87,6 +89,8 @@ function asType(value: RawBuilder<unknown>, type: ScalarType, collation: string 
     case 'enum':
     case 'date':
       return sql`(case when ${isString} then ${text} end collate ${collationName(collation)})`;
+    case 'folded':
+      throw new Problem('query-too-expensive', { faults: [{ pointer: '', code: 'needs-index' }] });
     case 'number':
       return sql`(case when jsonb_typeof(${value}) = 'number' then (${value})::numeric end)`;
     case 'boolean':

@@ -13,9 +13,9 @@ export type Test =
   /** Equal to one of the values, which have one type. */
   | { kind: 'in'; field: Field; type: TypedValue['type']; values: readonly TypedValue['value'][] }
   /** A text that begins with the value. */
-  | { kind: 'prefix'; field: Field; value: string }
+  | { kind: 'prefix'; field: Field; type: 'string' | 'folded'; value: string }
   /** A text that contains the value. */
-  | { kind: 'substring'; field: Field; value: string }
+  | { kind: 'substring'; field: Field; type: 'string' | 'folded'; value: string }
   /** An array that has the value as an item. */
   | { kind: 'member'; field: Field; value: string | number | boolean | null }
   /** JSON null. */

@@ -3,6 +3,7 @@ import { listValues } from '../http/expected.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import type { FieldType, ScalarType } from './fields.ts';
+import { foldedText } from './fold.ts';
 
 /** The most code points of a text. */
 const maximumTextLength = 1_000;
@@ -19,6 +20,7 @@ export type ValueRefusal =
 
 const jsonTypes: Readonly<Record<ScalarType | 'any', string>> = {
   string: 'string',
+  folded: 'string',
   number: 'number',
   int64: 'string',
   decimal: 'string',
@@ -51,6 +53,7 @@ export function readValue(type: ScalarType | 'any', value: unknown, texts?: read
   const form = type === 'any' ? undefined : forms[type];
   if (form && !form.fits(String(value))) return { code: 'invalid-value', values: { allowed: form.allowed } };
   if (type === 'instant') return { type, value: secondsOf(String(value)) };
+  if (type === 'folded') return { type, value: foldedText(String(value)) };
   return { type: type === 'any' ? (typeof value as 'string' | 'number' | 'boolean') : type, value };
 }
 
@@ -83,7 +86,7 @@ export function fitsType(type: ScalarType, text: string): boolean {
 
 /** Whether values of the type have an order besides being equal or not. */
 export function isOrdered(type: FieldType): boolean {
-  return typeof type === 'string' && !['boolean', 'enum', 'object'].includes(type);
+  return typeof type === 'string' && !['boolean', 'enum', 'folded', 'object'].includes(type);
 }
 
 /** Whether the text has more than `length` code points. */

@@ -35,7 +35,7 @@ test('every operator is in an example and in the table of operators, and no othe
   const listed = tableRows(section(text, '## Operators')).flatMap(([names = '']) =>
     [...names.matchAll(/`(\$\w+)`/g)].map(([, name = '']) => name),
   );
-  expect(new Set(listed)).toEqual(new Set([...Object.keys(operators), '$match']));
+  expect(new Set(listed)).toEqual(new Set([...Object.keys(operators), '$match', '$fold']));
   expect(Object.keys(operators).filter((name) => !used.includes(name))).toEqual([]);
 });
 
@@ -57,6 +57,20 @@ test('a search finds what its table says', async () => {
     const { body } = await list(service(), ada, 'company', { search: codeOf(search) });
     const expected = companies.flatMap(({ name }, index) => (finds.split(', ').includes(name.split(' ')[0] ?? '') ? [found[index]] : []));
     expect(keysIn([body]).toSorted(), search).toEqual(expected);
+  }
+});
+
+test('a filter without regard to case and accents finds what its table says', async () => {
+  const part = section(text, '## Without case and accents');
+  const yarns = jsonIn('## Without case and accents') as { name: string }[];
+  const found = await seedMany(service(), 'yarn', yarns, 'ada');
+  await declareIndexed(service(), 'yarn', parse(/```yaml\n([^`]+)```/.exec(part)?.[1] ?? '') as Record<string, unknown>);
+  const rows = tableRows(part);
+  expect(rows.length).toBeGreaterThan(3);
+  for (const [filter = '', finds = ''] of rows) {
+    const { body } = await list(service(), ada, 'yarn', { filter: JSON.parse(codeOf(filter)) as object });
+    const expected = yarns.flatMap(({ name }, index) => (finds.split(', ').includes(name) ? [found[index]] : []));
+    expect(keysIn([body]), filter).toEqual(expected);
   }
 });
 

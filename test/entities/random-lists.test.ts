@@ -15,6 +15,8 @@ import {
   declaredIndexes,
   declaredSchema,
   filtersOver,
+  foldedIndex,
+  indexedFields,
   openEntity,
   openNames,
   queriesOver,
@@ -60,7 +62,7 @@ const kinds = [
     name: 'indexed',
     isIndexed: true,
     entity: declaredEntity,
-    filters: filtersOver(declaredFields),
+    filters: filtersOver(indexedFields),
     sorts: sortsOver(scalarFields),
     typeOf: (path) => declaredFields[path] ?? 'object',
   },
@@ -148,8 +150,8 @@ async function store(name: string, all: object[], indexes: string[][] | undefine
   await db.deleteFrom('entity').where('name', '=', name).execute();
   await seedMany(service(), name, all, 'ada', 'bob');
   const part = { field: 's', substring: true };
-  if (indexes)
-    await declareIndexed(service(), name, { ...declaredSchema, 'x-index': [...indexes, ...(indexes.length % 2 === 0 ? [part] : [])] });
+  const parts = indexes && indexes.length % 2 === 0 ? [part, { ...part, fold: true }] : [];
+  if (indexes) await declareIndexed(service(), name, { ...declaredSchema, 'x-index': [...indexes, foldedIndex, ...parts] });
   const rows = await db
     .selectFrom('entity')
     .where('name', '=', name)

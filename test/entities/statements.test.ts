@@ -191,7 +191,7 @@ describe('a statement of a list', () => {
 
   test('that looks through a reference has the condition on the entity that it leads to (rule 64)', () => {
     const target = { name: 'customer', owner: 'bob' };
-    const { sql: text, parameters } = sql`select ${isMatchedKey(target, rest, sql`x.c1`)}`.compile(builder);
+    const { sql: text, parameters } = sql`select ${isMatchedKey(target, rest, entitySource, sql`x.c1`)}`.compile(builder);
     expect([count(text, reads), count(text, condition)]).toEqual([1, 1]);
     expect(parameters.slice(0, 3)).toEqual(['customer', 'bob', 'bob']);
     const keys = matchedKeysQuery(selectedRows(selection, undefined), 1_001).sql;

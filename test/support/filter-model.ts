@@ -77,6 +77,10 @@ function applies(name: string, value: unknown, type: ModelType, operand: unknown
     case '$contains':
       if (Array.isArray(value) && type !== 'string') return value.some((item) => item === operand);
       return typeof value === 'string' && type !== 'array' && typeof operand === 'string' && value.includes(operand);
+    case '$fold':
+      return Object.entries(isObject(operand) ? operand : { $eq: operand }).every(([inner, part]) =>
+        applies(inner, folded(value), 'string', folded(part)),
+      );
     case '$exists':
       return (value !== undefined) === operand;
     case '$empty':
@@ -125,6 +129,17 @@ function measure(value: unknown, type: ModelType): string | number | bigint | bo
     case 'array':
       return undefined;
   }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** The Latin letters of a text in lower case, without marks. */
+const bare = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
+
+/** The value, the operand, or the texts in it, without regard to case and accents. */
+function folded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(folded);
+  return isText(value) ? bare(value) : value;
 }
 
 /** The names of a sort, each with `-` in front for descending; the key decides between equal rows. */

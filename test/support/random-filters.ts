@@ -17,6 +17,10 @@ export const declaredFields: Readonly<Record<string, ModelType>> = {
   'o.n': 'number',
 };
 
+/** The same with the index of {@link foldedIndex}. */
+export const indexedFields = { ...declaredFields, s: 'foldable' } as const;
+export const foldedIndex = { field: 's', fold: true };
+
 /** The JSON Schema of {@link declaredFields}. */
 export const declaredSchema = {
   type: 'object',
@@ -55,9 +59,14 @@ const texts = fc.constantFrom(
   'abc',
   'xabc%_',
   'xABC\\',
+  'ÉA',
+  'AB',
 );
 const numbers = fc.constantFrom(0, 1, 1.5, -2, 1e21, 1e-7, 100);
 const scalars = fc.oneof(texts, numbers, fc.boolean());
+
+/** A text with an index without regard to case and accents. */
+type Foldable = 'foldable';
 
 const valuesOf: Readonly<Record<Exclude<ModelType, 'array' | 'object'>, fc.Arbitrary<string | number | boolean>>> = {
   any: scalars,
@@ -106,7 +115,16 @@ export const openEntity: fc.Arbitrary<Record<string, unknown>> = fc.record(
 const ordered: readonly ModelType[] = ['any', 'string', 'number', 'int64', 'decimal', 'date-time', 'date'];
 
 /** One test of a field: an object with operators, or a value. */
-function testOf(type: ModelType): fc.Arbitrary<unknown> {
+function testOf(type: ModelType | Foldable): fc.Arbitrary<unknown> {
+  if (type === 'foldable') {
+    const list = fc.array(sometimes(texts), { maxLength: 3 });
+    const tests = fc.record(
+      { $eq: sometimes(texts), $ne: texts, $in: list, $nin: list, $prefix: texts, $contains: texts },
+      { requiredKeys: [], noNullPrototype: true },
+    );
+    const operators = tests.filter((test) => Object.keys(test).length > 0);
+    return fc.oneof({ weight: 2, arbitrary: testOf('string') }, fc.record({ $fold: fc.oneof(texts, operators) }));
+  }
   const presence = fc.oneof(fc.record({ $exists: fc.boolean() }), fc.record({ $empty: fc.boolean() }), fc.constant(null));
   if (type === 'object') return presence;
   if (type === 'array') return fc.oneof(presence, fc.record({ $contains: texts }));
@@ -139,7 +157,7 @@ const envelopeTest = fc.oneof(
 );
 
 /** A random filter over these fields, at most four levels deep. */
-export function filtersOver(fields: Readonly<Record<string, ModelType>>): fc.Arbitrary<Record<string, unknown>> {
+export function filtersOver(fields: Readonly<Record<string, ModelType | Foldable>>): fc.Arbitrary<Record<string, unknown>> {
   const field = fc.constantFrom(...Object.entries(fields)).chain(([name, type]) => testOf(type).map((test) => nested(name, test)));
   const leaf = fc.oneof({ weight: 8, arbitrary: field }, { weight: 1, arbitrary: envelopeTest }, { weight: 1, arbitrary: fc.constant({}) });
   const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) => ({
@@ -189,7 +207,7 @@ export function queriesOver(indexes: readonly string[][]): fc.Arbitrary<{ filter
       index: fc.constantFrom(...indexes),
       count: fc.nat(2),
       isReversed: fc.boolean(),
-      rest: filtersOver(declaredFields),
+      rest: filtersOver(indexedFields),
       isFree: fc.boolean(),
       isOfOwner: fc.boolean(),
     })

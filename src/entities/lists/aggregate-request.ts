@@ -1,14 +1,14 @@
 /** What an aggregation shall have, from the body of the request. */
 import type { components } from '../../../generated/api.ts';
 import { indexedMember } from '../../companion/rules.ts';
-import { Problem } from '../../errors.ts';
-import { maximumFaults, type Fault } from '../../faults.ts';
+import type { Fault } from '../../faults.ts';
 import { isOrdered } from '../../filter/values.ts';
 import type { Field, FieldTypes, ScalarType } from '../../filter/fields.ts';
 import { bodyLimits, parseFilter, type Unplaced } from '../../filter/parse.ts';
 import { parseSort, readField } from '../../filter/sort.ts';
 import { all, type Filter } from '../../filter/syntax.ts';
 import { pointerTo } from '../../http/pointer.ts';
+import { refusedQuery } from './list-request.ts';
 import type { FilterScope, MatchTargets, ReadScope } from './match.ts';
 
 type AggregationBody = components['schemas']['EntityAggregation'];
@@ -57,11 +57,11 @@ export interface AggregateRequest {
 const maximumGroups = 1_000;
 const maximumMeasures = 8;
 
-/** Reads the body. Throws 422 `validation-failed` for what is not accepted. */
+/** Reads the body. Throws 422 as {@link refusedQuery} says for what is not accepted. */
 export async function readAggregation(body: AggregationBody, readScope: ReadScope): Promise<AggregateRequest> {
   const reader = new AggregationReader(await readScope(body.filter));
   const request = reader.read(body);
-  if (reader.faults.length > 0) throw new Problem('validation-failed', { faults: reader.faults.slice(0, maximumFaults) });
+  if (reader.faults.length > 0) throw refusedQuery(reader.faults);
   return request;
 }
 

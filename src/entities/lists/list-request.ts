@@ -110,7 +110,9 @@ async function readRequest(
   limits: Readonly<FilterLimits>,
 ): Promise<ListRequest> {
   const { fields, targets } = await readScope(raw.filter);
-  const filter = parseFilter(raw.filter, fields, limits);
+  // What is in the trash has no row with folded texts.
+  const compared = raw.deleted === 'only' ? { ...fields, foldingOf: () => undefined } : fields;
+  const filter = parseFilter(raw.filter, compared, limits);
   const sort = parseSort(raw.sort, fields);
   const projection = raw.fields && readProjection(raw.fields, fields);
   if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection) || 'faults' in includes) {
@@ -120,7 +122,7 @@ async function readRequest(
       ...placeFaults(projection, 'fields', carrier),
       ...placeFaults(includes, 'include', carrier),
     ];
-    throw new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) });
+    throw refusedQuery(faults);
   }
   return {
     filter: filter.filter ?? everyEntity,
@@ -136,6 +138,12 @@ async function readRequest(
     canonical: JSON.stringify([raw.filter, sort.sort, raw.search, ...(raw.deleted === undefined ? [] : [raw.deleted])]),
     carrier,
   };
+}
+
+/** The refusal of a query with these faults: 422 `query-too-expensive` if it lacks nothing but indexes, else `validation-failed`. */
+export function refusedQuery(faults: readonly Fault[]): Problem {
+  const lacksIndexes = faults.every(({ code }) => code === 'needs-index');
+  return new Problem(lacksIndexes ? 'query-too-expensive' : 'validation-failed', { faults: faults.slice(0, maximumFaults) });
 }
 
 /** The faults of the names in a member of the query; none if these could be read. */

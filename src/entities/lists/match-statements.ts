@@ -3,7 +3,7 @@ import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
 import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
-import { entitySource } from '../../filter/source.ts';
+import type { Source } from '../../filter/source.ts';
 import type { Filter } from '../../filter/syntax.ts';
 import type { PermitValues } from '../../rights/row-predicate.ts';
 import { entityOf, type PageRows } from './list-statements.ts';
@@ -14,10 +14,10 @@ export function matchedKeysQuery({ from, where }: PageRows, limit: number): Comp
 }
 
 /**
- * SQL: whether `key`, an expression over the row around, is that of an entity that the permit covers and that fulfils the filter. A look at the primary key
- * for each row, whatever the planner expects.
+ * SQL: whether `key`, an expression over the row around, is that of an entity that the permit covers and that fulfils the filter over `source`. A look at the primary
+ * key for each row, whatever the planner expects.
  */
-export function isMatchedKey(permit: PermitValues, filter: Filter, key: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isMatchedKey(permit: PermitValues, filter: Filter, source: Source, key: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (
-    select from (select ${key} as key) as reference cross join ${entityOf(permit, sql.ref('reference.key'))} where ${filterCondition(filter, entitySource)})`;
+    select from (select ${key} as key) as reference cross join ${entityOf(permit, sql.ref('reference.key'))} where ${filterCondition(filter, source)})`;
 }

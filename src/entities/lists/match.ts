@@ -6,10 +6,12 @@
 import type { Principal } from '../../authn/principal.ts';
 import { readableCompanion } from '../../companion/layout.ts';
 import { rulesOf } from '../../companion/rules.ts';
+import { searchedSource } from '../../companion/source.ts';
 import type { Run } from '../../database/read-transaction.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { undeclaredFields, type FieldTypes, type Target } from '../../filter/fields.ts';
 import { maximumMatches } from '../../filter/parse.ts';
+import { entitySource } from '../../filter/source.ts';
 import { all, any, not, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
@@ -98,9 +100,10 @@ class TargetReader {
   }
 }
 
-/** The fields of entities that the caller may not read: any name, and any reference. */
+/** The fields of entities that the caller may not read: any name, folded or not, and any reference. */
 const anyField: FieldTypes = {
   typeOf: () => 'any',
+  foldingOf: () => 'indexed',
   targetOf: () => ({ name: '', fields: anyField }),
 };
 
@@ -138,7 +141,14 @@ async function followed(run: Run, { field, to, of }: Extract<Test, { kind: 'matc
   const companion = (target.type?.companion && readableCompanion(target.type.companion)) ?? undefined;
   const keys = await keysOf(run, { permit, filter, sort: [], companion });
   if (keys) return keys.length === 0 ? nothing : { kind: 'in', field, type: 'int64', values: keys };
-  return { kind: 'lookup', field, type: 'int64', holds: (key) => isMatchedKey(permit, filter, key), tests: 2 + testsOf(filter).length };
+  const source = companion ? searchedSource(companion) : entitySource;
+  return {
+    kind: 'lookup',
+    field,
+    type: 'int64',
+    holds: (key) => isMatchedKey(permit, filter, source, key),
+    tests: 2 + testsOf(filter).length,
+  };
 }
 
 const nothing: Filter = any([]);

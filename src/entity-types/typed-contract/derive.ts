@@ -1,5 +1,5 @@
 /** The contract with the declared types: their schemas, and the operations on their entities as paths of their own (decision 136). */
-import { rulesOf } from '../../companion/rules.ts';
+import { foldedFields, rulesOf } from '../../companion/rules.ts';
 import type { ContractDocument } from '../../contract/contract.ts';
 import type { Action } from '../../database/tables.ts';
 import { schemaOf } from '../document.ts';
@@ -43,13 +43,9 @@ export class PartMaker {
     const described = [document['title'] ?? name, document['description']].filter((text) => typeof text === 'string').join('. ');
     const components = new Components(document, base);
     const types = fieldTypesOf(document);
-    const { references, uniques } = rulesOf(whole, types);
-    const [unique] = uniques;
-    const filters = new Filters(
-      components,
-      types,
-      references.map(({ field }) => field),
-    );
+    const rules = rulesOf(whole, types);
+    const [unique] = rules.uniques;
+    const filters = new Filters(components, types, { references: rules.references.map(({ field }) => field), folded: foldedFields(rules) });
     const seesFields = may(actions, 'read', 'type', ...writing);
     if (seesFields) components.define('', base, () => ({ ...(components.fields(document) as Schema), type: 'object' }));
     if (may(actions, 'update')) components.define('Patch', `${base}Patch`, () => patchSchema(components.patch(document) as Schema, name));

@@ -19,18 +19,27 @@ const maximumParts = 100;
 /** JSON that the service accepts has no member of this name. */
 const unlisted = '\0';
 
+/** The fields whose tests say more than their type does. */
+interface RuledFields {
+  /** Those that refer to other entities. */
+  references: readonly Field[];
+  /** Those whose texts are compared without regard to case and accents too. */
+  folded: readonly Field[];
+}
+
+const has = (fields: readonly Field[], field: Field): boolean => fields.some((each) => isDeepStrictEqual(each, field));
+
 export class Filters {
   /** The shared tests that the filters refer to. */
   readonly used = new Set<SharedTest>();
   readonly #components: Components;
   readonly #types: FieldTypes;
-  readonly #references: readonly Field[];
+  readonly #ruled: RuledFields;
 
-  /** `references` are the fields that refer to other entities. */
-  constructor(components: Components, types: FieldTypes, references: readonly Field[]) {
+  constructor(components: Components, types: FieldTypes, ruled: RuledFields) {
     this.#components = components;
     this.#types = types;
-    this.#references = references;
+    this.#ruled = ruled;
   }
 
   /** The filter of the type; `name` is that of its schema. */
@@ -92,8 +101,9 @@ export class Filters {
   }
 
   #test(property: unknown, field: Field, type: FieldType): unknown {
-    if (this.#references.some((reference) => isDeepStrictEqual(reference, field))) return this.#refer('ReferenceTest');
-    if (type === 'any') return referTo('FieldTest');
+    if (has(this.#ruled.references, field)) return this.#refer('ReferenceTest');
+    if (has(this.#ruled.folded, field)) return this.#refer('FoldedTextTest');
+    if (type === 'any' || type === 'folded') return referTo('FieldTest');
     const texts = this.#types.textsOf?.(field);
     if (type === 'enum') return enumTest(texts);
     if (typeof type !== 'string') return arrayTest(type.items, texts);

@@ -40,13 +40,27 @@ function withNull(value: Schema): Schema {
 }
 
 const text = { type: 'string', maxLength: 1000 };
+const parts = {
+  $prefix: { ...text, description: 'It begins so.' },
+  $contains: { ...text, description: 'It has this part.' },
+};
 
 /** What the contract is given besides the schemas of types, by name. */
 export const sharedTests = {
   TextTest: testOf('A text, or operators. Texts compare by code points.', text, (value) => ({
     ...order(value),
-    $prefix: { ...text, description: 'It begins so.' },
-    $contains: { ...text, description: 'It has this part.' },
+    ...parts,
+  })),
+  FoldedTextTest: testOf('A text, or operators. Texts compare by code points, but for `$fold`.', text, (value) => ({
+    ...order(value),
+    ...parts,
+    $fold: {
+      description: 'The same without regard to case and accents: a text, or operators.',
+      anyOf: [
+        withNull(text),
+        { type: 'object', minProperties: 1, additionalProperties: false, properties: { ...equality(text), ...parts } },
+      ],
+    },
   })),
   NumberTest: testOf('A number, or operators.', { type: 'number' }, order),
   Int64Test: testOf('A 64-bit integer as text, or operators.', { type: 'string', format: 'int64' }, order),
@@ -74,7 +88,10 @@ export const sharedTests = {
 
 export type SharedTest = keyof typeof sharedTests;
 
-export const testNames: Readonly<Record<Exclude<ScalarType, 'enum'>, SharedTest>> = {
+/** The types that a field can have by its schema alone, but for `enum`. */
+type PlainType = Exclude<ScalarType, 'enum' | 'folded'>;
+
+export const testNames: Readonly<Record<PlainType, SharedTest>> = {
   string: 'TextTest',
   number: 'NumberTest',
   int64: 'Int64Test',
@@ -85,7 +102,7 @@ export const testNames: Readonly<Record<Exclude<ScalarType, 'enum'>, SharedTest>
   boolean: 'BooleanTest',
 };
 
-const values: Readonly<Record<Exclude<ScalarType, 'enum'> | 'any', Schema>> = {
+const values: Readonly<Record<PlainType | 'any', Schema>> = {
   string: text,
   number: { type: 'number' },
   int64: { type: 'string', format: 'int64' },
@@ -107,7 +124,7 @@ const textOf = (texts: readonly string[] | undefined): Schema => ({ type: 'strin
 
 /** The test of an array: what it contains, one of `texts` if the items are an `enum`. Arrays of decimals and instants have no such test. */
 export function arrayTest(items: Exclude<FieldType, object> | 'enum', texts?: readonly string[]): Schema {
-  const isCompared = items !== 'decimal' && items !== 'date-time' && items !== 'instant' && items !== 'object';
+  const isCompared = items !== 'folded' && items !== 'decimal' && items !== 'date-time' && items !== 'instant' && items !== 'object';
   const item = isCompared ? (items === 'enum' ? textOf(texts) : values[items]) : undefined;
   const contains = item && { $contains: { ...withNull(item), description: 'It has this item.' } };
   return {
