@@ -57,7 +57,7 @@ export function revokeReused(trx: Kysely<Database>, tokenHash: Buffer): Promise<
         .where('refreshed', '=', true)
         .where('superseded_at', '<=', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
         // The token may have become a predecessor again since it was looked for.
-        .where((inner) => inner.not(sql<boolean>`coalesce(${isPredecessor(inner.ref('superseded_token.token_hash'))}, false)`))
+        .where((inner) => inner.not(sql<boolean>`coalesce(${isPredecessor}, false)`))
         .select('session_id'),
     )
     .executeTakeFirst();

@@ -62,12 +62,21 @@ async function swapToken(
     .returning('session.id')
     .executeTakeFirst();
   if (!row) return undefined;
-  const hashes = presentHash === oldHash ? [oldHash] : [oldHash, presentHash];
-  const refreshed = 'refresh' in change;
+  const superseded = { superseded_at: sql<Date>`now()`, refreshed: 'refresh' in change };
+  // All tokens that no used one has replaced go on together.
+  if (presentHash !== oldHash)
+    await trx
+      .updateTable('superseded_token')
+      .set(superseded)
+      .where('session_id', '=', row.id)
+      .where('superseded_at', '>=', (eb) =>
+        eb.selectFrom('superseded_token as replaced').where('replaced.token_hash', '=', oldHash).select('replaced.superseded_at'),
+      )
+      .execute();
   await trx
     .insertInto('superseded_token')
-    .values(hashes.map((hash) => ({ token_hash: hash, session_id: row.id, refreshed })))
-    .onConflict((conflict) => conflict.column('token_hash').doUpdateSet({ superseded_at: sql`now()`, refreshed }))
+    .values({ token_hash: presentHash, session_id: row.id, refreshed: superseded.refreshed })
+    .onConflict((conflict) => conflict.column('token_hash').doUpdateSet(superseded))
     .execute();
   return row.id;
 }
@@ -79,7 +88,7 @@ async function lockUnusedToken(trx: Transaction<Database>, predecessor: Buffer):
     .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
     .where('superseded_token.token_hash', '=', predecessor)
     .where('superseded_token.superseded_at', '<=', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
-    .where((eb) => isPredecessor(eb.ref('superseded_token.token_hash')))
+    .where(isPredecessor)
     .select('session.token_hash as tokenHash')
     .forUpdate('session')
     .executeTakeFirst();

@@ -2,7 +2,7 @@
  * Finds live sessions by their tokens, with the principal of each. A session is live while it is not revoked and both its deadlines are in
  * the future by the database's clock. Its user must be active under the same credential version. All code uses this one definition.
  */
-import { sql, type Expression, type ExpressionBuilder, type InferResult } from 'kysely';
+import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, principalOf } from '../authn/caller-rows.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
@@ -10,7 +10,7 @@ import { ignoreDiskFull } from '../database/failure.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 
-/** Seconds for which a token that a refresh has replaced still serves requests in flight (rule 20). */
+/** Seconds for which a token that a refresh has replaced still serves requests in flight, from the first use of the new one (rule 20). */
 export const graceSeconds = 10;
 const lastSeenSeconds = 60;
 /** Minutes after the sign-in in which a session may do what needs a recent sign-in (rule 60): `fresh` in `rights/session-rights.ts`. */
@@ -27,11 +27,13 @@ export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>
   ]);
 
 /**
- * Whether `predecessor` is the token that the present one has replaced, which has not been used since. The client may not have received the present
- * one, so this one goes on (rule 20). The statement must have the table `session`.
+ * Whether the present token of the session has replaced the one of `superseded_token`, and has not been used since. The client may not have received the
+ * present one, so this one goes on (rule 20). A transition that replaces an unused token replaces its predecessor as well, at the same time, and the client
+ * may have received either. The statement must have both tables.
  */
-export const isPredecessor = (predecessor: Expression<Buffer>) =>
-  sql<boolean>`(session.predecessor_hash = ${predecessor} and session.unused_token_hash = session.token_hash)`;
+export const isPredecessor = sql<boolean>`(session.unused_token_hash = session.token_hash and superseded_token.superseded_at >= (
+  select replaced.superseded_at from superseded_token as replaced where replaced.token_hash = session.predecessor_hash
+))`;
 
 export interface FoundSession {
   principal: Principal;
@@ -145,7 +147,7 @@ const findBySupersededToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('
         .whereRef('since.superseded_at', '>=', 'superseded_token.superseded_at')
         .where('since.refreshed', '=', false);
       return eb.or([
-        isPredecessor(eb.ref('superseded_token.token_hash')),
+        isPredecessor,
         eb.and([
           eb('superseded_token.superseded_at', '>', sql<Date>`now() - make_interval(secs => ${graceSeconds})`),
           eb.not(eb.exists(otherChange.select('since.token_hash'))),
@@ -155,14 +157,39 @@ const findBySupersededToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('
     .compile(),
 );
 
-/** Stores that the present token was used. Does nothing if a transition has replaced it meanwhile. */
+/**
+ * Stores that the present token was used. Does nothing if a transition has replaced it meanwhile. The client may have received it late, and its other requests
+ * in flight carry a predecessor: their time begins now. No request is under way for a minute.
+ */
 const endPredecessor = prepare<{ tokenHash: Buffer }, never>('session.end-predecessor', (value) =>
   builder
-    .updateTable('session')
-    .set({ unused_token_hash: null, predecessor_hash: null })
-    .where('token_hash', '=', value('tokenHash'))
-    .where('unused_token_hash', '=', value('tokenHash'))
-    .where('revoked_at', 'is', null)
+    .with('used', (db) =>
+      db
+        .selectFrom('session')
+        .where('token_hash', '=', value('tokenHash'))
+        .where('unused_token_hash', '=', value('tokenHash'))
+        .where('revoked_at', 'is', null)
+        .select(['id', 'predecessor_hash'])
+        .forUpdate(),
+    )
+    .with('ended', (db) =>
+      db
+        .updateTable('session')
+        .from('used')
+        .set({ unused_token_hash: null, predecessor_hash: null })
+        .whereRef('session.id', '=', 'used.id'),
+    )
+    .updateTable('superseded_token')
+    .from('used')
+    .set({ superseded_at: sql`now()` })
+    .whereRef('superseded_token.session_id', '=', 'used.id')
+    .where(sql<boolean>`superseded_token.superseded_at between now() - interval '1 minute' and now() - interval '1 second'`)
+    .where('superseded_token.superseded_at', '>=', (eb) =>
+      eb
+        .selectFrom('superseded_token as replaced')
+        .whereRef('replaced.token_hash', '=', 'used.predecessor_hash')
+        .select('replaced.superseded_at'),
+    )
     .compile(),
 );
 

@@ -88,6 +88,41 @@ describe.for(Object.entries(transitions))('%s whose answer is lost', ([, transit
   });
 });
 
+test('200 and 401 — requests in flight with the former token, when the answer of a refresh arrives late: they have ten seconds from then (rule 20)', async () => {
+  const { cookie, sessionId } = await opened();
+  const late = cookieOf(await act.refresh(cookie));
+  await agingToken(service(), cookie, 12);
+  expect(await show(late)).toBe(200);
+  expect(await everywhere(cookie)).toEqual([404, 404]);
+  expect(await eventsOf(sessionId)).not.toContain('session.reuse_detected');
+  await agingToken(service(), cookie, 11);
+  expect(await show(cookie)).toBe(401);
+  await service().settle();
+  expect(await everywhere(late)).toEqual([401, 401]);
+  expect(await eventsOf(sessionId)).toContain('session.reuse_detected');
+});
+
+test('200 — each token of several refreshes whose answers come late goes on until one of them is used (rule 20)', async () => {
+  const { cookie, sessionId } = await opened();
+  const late: string[] = [];
+  for (let count = 0; count < 3; count++) {
+    const refreshed = await act.refresh(cookie);
+    expect(refreshed.status, refreshed.text).toBe(200);
+    late.push(cookieOf(refreshed));
+    await agingToken(service(), undefined, 11, sessionId);
+  }
+  for (const token of [cookie, ...late.slice(0, 2)]) expect(await everywhere(token)).toEqual([404, 404]);
+  const [first = ''] = late;
+  const next = await act.refresh(first);
+  expect(next.status, next.text).toBe(200);
+  expect(await everywhere(cookieOf(next))).toEqual([404, 404]);
+  expect(await eventsOf(sessionId)).not.toContain('session.reuse_detected');
+  await agingToken(service(), undefined, 11, sessionId);
+  expect(await show(late[2] ?? '')).toBe(401);
+  await service().settle();
+  expect(await everywhere(cookieOf(next))).toEqual([401, 401]);
+});
+
 test('401 — a stolen token that refreshes while the user has the newer one, which ends the session (rule 20)', async () => {
   const { cookie: stolen, sessionId } = await opened();
   const ofUser = cookieOf(await act.refresh(stolen));

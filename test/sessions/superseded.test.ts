@@ -162,8 +162,8 @@ async function evict({ userId, sessionId }: Refreshed): Promise<unknown> {
 /** Uses a former token of the session, which a refresh replaced eleven seconds ago. */
 async function reuse({ present }: Refreshed): Promise<unknown> {
   const next = cookieOf(await act.refresh(present));
-  await agingToken(service(), present, 11);
   expect(await read(service(), next)).toBe(404);
+  await agingToken(service(), present, 11);
   const answered = await read(service(), present);
   await service().settle();
   return answered;
