@@ -4,7 +4,7 @@
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { companionSchema, listTables, presentTable } from './catalogue.ts';
+import { companionSchema, listTables, presentTable, type PresentTable } from './catalogue.ts';
 import { Problem } from '../errors.ts';
 import { columnType } from './columns.ts';
 import type { Companion, CompanionReference } from './layout.ts';
@@ -20,21 +20,32 @@ export const inSchema = (name: string): RawBuilder<unknown> => sql.id(companionS
  * Creates the table unless it is there, and adds the columns that it lacks. They are SQL null in all rows. Call it in a transaction. Throws 409
  * `type-conflict` when the table has had too many columns: the type must be deleted and declared again.
  */
-export async function ensureColumns(trx: Kysely<Database>, { table, columns, search }: Companion): Promise<void> {
+export async function ensureColumns(trx: Kysely<Database>, companion: Companion): Promise<void> {
+  const { table } = companion;
   let present = await presentTable(trx, table);
   if (!present) {
     await sql`create table ${inSchema(table)} (key bigint primary key)`.execute(trx);
     await giveToService(trx, table);
     present = await presentTable(trx, table);
   }
+  const additions = additionsTo(present, companion);
+  if (additions.length > 0) await sql`alter table ${inSchema(table)} ${sql.join(additions)}`.execute(trx);
+}
+
+/** Throws as {@link ensureColumns} does if the table, as it is now, has had too many columns. */
+export async function assertColumnRoom(db: Kysely<Database>, companion: Companion): Promise<void> {
+  additionsTo(await presentTable(db, companion.table), companion);
+}
+
+/** SQL: the additions of the columns that the table lacks. */
+function additionsTo(present: PresentTable | undefined, { columns, search }: Companion): RawBuilder<unknown>[] {
   const additions = columns
     .filter(({ name }) => !present?.columns.has(name))
     .map((column) => sql`add column ${sql.ref(column.name)} ${columnType(column)}`);
   if (search && !present?.columns.has('search')) additions.push(sql`add column search tsvector`);
-  if (additions.length === 0) return;
-  if (present && present.used + additions.length > maximumColumns)
+  if (present && additions.length > 0 && present.used + additions.length > maximumColumns)
     throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit: maximumColumns } }] });
-  await sql`alter table ${inSchema(table)} ${sql.join(additions)}`.execute(trx);
+  return additions;
 }
 
 /**

@@ -8,6 +8,7 @@ import { DatabaseError } from 'pg';
 import type { Kysely, Transaction } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import {
+  assertColumnRoom,
   dropSurplus,
   dropTable,
   ensureColumns,
@@ -62,7 +63,7 @@ export async function buildOnline(db: Kysely<Database>, start: Start): Promise<T
 }
 
 async function build(db: Kysely<Database>, start: Start): Promise<TypeChangeResult> {
-  await assertWithinLimit(db, start);
+  await assertWithinLimits(db, start);
   const since = await checkTime(db);
   const { unfit, examples } = await examine(db, start);
   if (unfit > 0) throw unfitProblem(examples);
@@ -80,8 +81,11 @@ async function build(db: Kysely<Database>, start: Start): Promise<TypeChangeResu
   }
 }
 
-/** Throws 409 `type-conflict` if there are more entities than may be read. */
-async function assertWithinLimit(db: Kysely<Database>, { change, limit }: Start): Promise<void> {
+/** Throws 409 `type-conflict` if there are more entities than may be read, or if the table has had too many columns. */
+async function assertWithinLimits(db: Kysely<Database>, start: Start): Promise<void> {
+  const { change, limit, stored } = start;
+  const wanted = stored.id === undefined ? null : wantedCompanion(start, stored.id);
+  if (wanted) await assertColumnRoom(db, whileBuilding(completePart(stored), wanted));
   if (limit !== undefined && (await countEntities(db, change.name, limit)) > limit)
     throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit } }] });
 }
