@@ -1,8 +1,9 @@
 /** Rules and indexes of names that have entities: their companion tables, what is refused, and builds that are interrupted. */
-import { sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { theService } from '../../src/administration/actor.ts';
 import { presentTable } from '../../src/companion/catalogue.ts';
+import type { Database } from '../../src/database/tables.ts';
 import { applyChange, settleType, type ApplyOptions } from '../../src/entity-types/apply.ts';
 import { fillCompanion } from '../../src/entities/fill.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
@@ -273,6 +274,51 @@ describe('entities that are written while their type is being built', () => {
   });
 });
 
+describe('a change that waits for the lock of the types', () => {
+  /** Lets the changes wait for other writers, and runs `work` with what they have looked at. */
+  const whileLooked = <T>(change: () => Promise<T>, work: (trx: Transaction<Database>) => Promise<unknown>) =>
+    whileWaiting(service(), sql`lock table entity_type in row share mode`, change, work);
+  const insertEntity = (trx: Transaction<Database>, fields: object) =>
+    sql`
+    insert into entity (name, key, fields, created_by, updated_by) overriding system value
+    values (${name}, ${keyOf(1)}, ${JSON.stringify(fields)}, 'ada', 'ada')`.execute(trx);
+
+  test('builds the row of an entity that is created meanwhile, although there was none', async () => {
+    const document = { ...customer, 'x-index': [['city']] };
+    await whileLooked(
+      () => apply(document),
+      (trx) => insertEntity(trx, { city: 'London' }),
+    );
+    expect(await companionRows()).toEqual([[keyOf(1), 'London']]);
+  });
+
+  test('409 — is refused for an entity that is created meanwhile and does not fit', async () => {
+    await seed(service(), name, keyOf(2), { city: 'Paris' }, 'ada');
+    const outcome = await whileLooked(
+      () => refusal(apply({ ...customer, required: ['city'] })),
+      (trx) => insertEntity(trx, { email: 'a' }),
+    );
+    expect(outcome).toEqual({ code: 'type-conflict', faults: [`required /${keyOf(1)}/city`] });
+    expect((await storedType()).revision).toBe('0');
+  });
+
+  test('422 — one of two types that would delete each other’s entities in a circle', async () => {
+    const [one, other] = [`${name}-one`, `${name}-other`];
+    for (const called of [one, other]) await apply({ type: 'object' }, {}, called);
+    const cascade = (to: string) => ({ properties: { main: key }, 'x-references': { main: { to, onDelete: 'cascade' } } });
+    const outcomes = await whileLooked(
+      () => Promise.allSettled([apply(cascade(other), {}, one), apply(cascade(one), {}, other)]),
+      async (trx) => {
+        const waiting = sql`select from pg_locks where relation = 'entity_type'::regclass and not granted`;
+        await expect.poll(async () => (await waiting.execute(trx)).rows.length).toBe(2);
+      },
+    );
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([
+      { reason: { code: 'validation-failed', faults: [{ pointer: '/x-references/main/onDelete', code: 'not-supported' }] } },
+    ]);
+  });
+});
+
 describe('references', () => {
   const order = (onDelete = 'restrict', to = 'nobody') => ({
     properties: { customer: key },
@@ -452,6 +498,19 @@ describe('of a thousand types', () => {
     expect(outcome).toEqual({ code: 'type-conflict', faults: ['too-many-values '] });
     expect((await storedType()).revision).toBe('0');
   });
+});
+
+test.each([
+  ['a check', { ...customer, required: ['email'] }],
+  ['a build', { ...customer, 'x-index': [['email']] }],
+])('409 — %s of more entities than may be read, before the first is read, and as many as may be are read', async (_what, document) => {
+  await seedAll([{ email: 'a' }, { email: 'b' }, { email: 'c' }]);
+  const phases: string[] = [];
+  const outcome = await refusal(apply(document, { onProgress: ({ phase }) => void phases.push(phase), limit: 2 }));
+  expect(outcome).toEqual({ code: 'type-conflict', faults: ['too-many-values '] });
+  expect(phases).toEqual([]);
+  expect((await storedType()).revision).toBe('0');
+  expect((await apply(document, { limit: 3 })).changed).toBe(true);
 });
 
 test('two processes that apply the same document at once build it once', async () => {
