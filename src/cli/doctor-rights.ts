@@ -26,15 +26,35 @@ export async function checkReadRights(db: Kysely<Database>): Promise<CheckFindin
   const references = (await listCompanions(db)).flatMap(({ name, companion }) =>
     companion.references.map(({ to }) => ({ from: name, to })),
   );
-  const found = [...Map.groupBy(rows, ({ profile }) => profile)].flatMap(([profile, grants]) => {
+  const ofProfiles = [...Map.groupBy(rows, ({ profile }) => profile)].flatMap(([profile, grants]) => {
     const granted = grantMap(grants);
     return [...updatesUnread(granted), ...referencesUnread(granted, references)].map((what) => `${profile} ${what}`);
   });
-  if (found.length === 0) return ok('profiles that write may read what their answers show and their references lead to');
+  const found = [...ofProfiles, ...(await keysThatUpdateUnread(db))];
+  if (found.length === 0) return ok('profiles and keys that write may read what their answers show and their references lead to');
   const more = found.length > shownFindings ? `; and ${found.length - shownFindings} more` : '';
   return warn(
-    `${found.slice(0, shownFindings).join('; ')}${more}. Such requests are refused; give the role \`read\` with \`role grant ROLE --entity NAME --actions read\``,
+    `${found.slice(0, shownFindings).join('; ')}${more}. Such requests are refused; give the role \`read\` with \`role grant ROLE --entity NAME --actions read\`, ` +
+      'and make a key anew with `read` in its scopes',
   );
+}
+
+/** Live keys whose scopes have `update` of a name without `read` of it; scopes do not narrow references (rule 115). */
+async function keysThatUpdateUnread(db: Kysely<Database>): Promise<string[]> {
+  const keys = await db
+    .selectFrom('api_key')
+    .innerJoin('user_account', 'user_account.id', 'api_key.user_id')
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .where('scopes', 'is not', null)
+    .select(['api_key.name', 'user_account.name as user', 'scopes'])
+    .orderBy('user_account.name')
+    .orderBy('api_key.name')
+    .execute();
+  return keys.flatMap(({ name, user, scopes }) => {
+    const rows = (scopes ?? []).flatMap(({ entity, actions }) => actions.map((action) => ({ entity, action, condition: 'any' as const })));
+    return updatesUnread(grantMap(rows)).map((what) => `the key ${name} of ${user} ${what}`);
+  });
 }
 
 const conditionOf = (grants: Grants, name: string, action: Action): Condition | undefined => {

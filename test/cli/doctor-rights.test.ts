@@ -1,6 +1,7 @@
 /** What `doctor` says of profiles that write and lack a right to read. */
 import { beforeAll, expect, test } from 'vitest';
 import { checkReadRights } from '../../src/cli/doctor-rights.ts';
+import type { Action } from '../../src/database/tables.ts';
 import { declareType } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
@@ -10,6 +11,18 @@ beforeAll(async () => {
   await declareType(service(), 'customer', { type: 'object' });
   const properties = { customer: { type: 'string', format: 'int64' } };
   await declareType(service(), 'order', { type: 'object', properties, 'x-references': { customer: { to: 'customer' } } });
+});
+
+test('keys whose scopes update and do not read are named, unless they have ended (rule 116)', async () => {
+  const { id } = await service().createUser('scoped');
+  const scopes = (actions: Action[]) => [{ entity: 'note', actions }];
+  await service().createKey(id, { name: 'whole', scopes: scopes(['read', 'update']) });
+  await service().createKey(id, { name: 'blind', scopes: scopes(['update']) });
+  await service().createKey(id, { name: 'ended', scopes: scopes(['update']) });
+  await service().db.updateTable('api_key').set({ revoked_at: new Date() }).where('name', '=', 'ended').execute();
+  const { message } = await checkReadRights(service().db);
+  expect(message.split('. ')[0]).toBe('the key blind of scoped updates note without `read`');
+  await service().db.deleteFrom('api_key').execute();
 });
 
 test('profiles that may read what they write and refer to are in order, and those that lack a right are named (rules 115 and 116)', async () => {
