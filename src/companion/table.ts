@@ -48,6 +48,12 @@ function additionsTo(present: PresentTable | undefined, { columns, search }: Com
   return additions;
 }
 
+/** Creates the table anew. An earlier one of the type, which nothing uses, may still be there. */
+export async function createTable(trx: Kysely<Database>, companion: Companion): Promise<void> {
+  await dropTable(trx, companion.table);
+  await ensureColumns(trx, companion);
+}
+
 /**
  * The companion tables that the role of this connection may not change, so that writes of their types fail. They belong to the owner of the schema
  * after a restore, a copy, or a change to two roles, until docs/application-role.sql has run.
@@ -74,15 +80,15 @@ async function giveToService(trx: Kysely<Database>, table: string): Promise<void
   if (service) await sql`alter table ${inSchema(table)} owner to ${sql.id(service.name)}`.execute(trx);
 }
 
-interface WantedIndex {
+export interface WantedIndex {
   name: string;
   /** The part of the statement after `create`, up to the name; and the part from the columns on. */
   kind: RawBuilder<unknown>;
   on: RawBuilder<unknown>;
 }
 
-/** `schema` is that of the extension for parts of texts. */
-function wantedIndexes({ table, indexes, uniques, substrings, search }: Companion, schema = ''): WantedIndex[] {
+/** The indexes of this layout. `schema` is that of the extension for parts of texts. */
+export function wantedIndexes({ table, indexes, uniques, substrings, search }: Companion, schema = ''): WantedIndex[] {
   const term = (name: string, descending: boolean) => (descending ? sql`${sql.ref(name)} desc` : sql.ref(name));
   return [
     ...uniques.map(({ name, columns }) => ({
@@ -164,7 +170,8 @@ export async function validateReferences(db: Kysely<Database>, { table }: Compan
     if (!isValid) await sql`alter table ${inSchema(table)} validate constraint ${sql.id(name)}`.execute(db);
 }
 
-const statisticsOf = ({ indexes }: Companion) =>
+/** The extended statistics that a table of this layout has. */
+export const statisticsOf = ({ indexes }: Companion) =>
   indexes.filter(({ columns }) => columns.length > 1).map(({ name, columns }) => ({ name: `${name}_s`, columns }));
 
 /** Gathers the statistics of the planner, also of columns that are indexed together: they may depend on each other. */
@@ -186,26 +193,6 @@ async function createStatistics(db: Kysely<Database>, table: string, name: strin
     where relnamespace = ${companionSchema}::regnamespace and relname = ${table} and rolname <> current_user`.execute(db);
   const [other] = rows;
   if (other) await sql`alter statistics ${inSchema(name)} owner to ${sql.id(other.owner)}`.execute(db);
-}
-
-/** Drops what the table has beyond this layout: foreign keys, indexes, columns, and the statistics of indexes. */
-export async function dropSurplus(trx: Kysely<Database>, companion: Companion): Promise<void> {
-  const { table, columns, references, search } = companion;
-  const present = await presentTable(trx, table);
-  if (!present) return;
-  const surplus = (names: Iterable<string>, wanted: readonly { name: string }[]) =>
-    [...names].filter((name) => !wanted.some((each) => each.name === name));
-  const dropped = [
-    ...surplus(present.references.keys(), references).map((name) => sql`drop constraint ${sql.id(name)}`),
-    ...surplus(present.columns, [...columns, { name: 'key' }, ...(search ? [{ name: 'search' }] : [])]).map(
-      (name) => sql`drop column ${sql.id(name)}`,
-    ),
-  ];
-  for (const name of surplus(present.statistics, statisticsOf(companion)))
-    await sql`drop statistics if exists ${inSchema(name)}`.execute(trx);
-  for (const name of surplus(present.indexes.keys(), wantedIndexes(companion)))
-    await sql`drop index if exists ${inSchema(name)}`.execute(trx);
-  if (dropped.length > 0) await sql`alter table ${inSchema(table)} ${sql.join(dropped)}`.execute(trx);
 }
 
 /** Drops the table. Throws if another table refers to it. */

@@ -21,13 +21,26 @@ export async function countEntities(db: Kysely<Database>, name: string, most = 1
   return Number(rows[0]?.count);
 }
 
+/** Those entities that were changed at `at` or later, by transactions that have this number (xid8) or a later one, if given. */
+export interface ChangedSince {
+  at: Date;
+  transaction?: string | undefined;
+}
+
+/** SQL: whether the row was changed since then. A row has the lower half of its transaction's number, and those in use are within 2^31. */
+function isChanged({ at, transaction }: ChangedSince): RawBuilder<unknown> {
+  if (transaction === undefined) return sql`and updated_at >= ${at}`;
+  const later = sql`((xmin::text::bigint - ${transaction}::bigint) & 4294967295)`;
+  return sql`and updated_at >= ${at} and ${later} < 2147483648`;
+}
+
 /**
- * The entities called `name` by key, in batches of at most 1,000 entities and about 256 KiB. `since` limits them to those that were changed then or
- * later.
+ * The entities called `name` by key, in batches of at most 1,000 entities and about 256 KiB. `since` limits them to those that were changed
+ * since then.
  */
-export async function* scanEntities(db: Kysely<Database>, name: string, since?: Date): AsyncGenerator<StoredFields[]> {
+export async function* scanEntities(db: Kysely<Database>, name: string, since?: ChangedSince): AsyncGenerator<StoredFields[]> {
   for (let after = '0'; ;) {
-    const rows = await batchAfter(db, name, after, since ? sql`and updated_at >= ${since}` : sql``);
+    const rows = await batchAfter(db, name, after, since ? isChanged(since) : sql``);
     const last = rows.at(-1);
     if (!last) return;
     yield rows;

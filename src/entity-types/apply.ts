@@ -1,11 +1,12 @@
 /** Puts types in force, changes and deletes them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Actor } from '../administration/actor.ts';
+import { dropOrphanTables } from '../companion/surplus.ts';
 import { afterCommittedPart } from '../database/failure.ts';
 import type { Store } from '../database/port.ts';
 import { countEntities } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
-import { changeAtOnce } from './at-once.ts';
+import { changeAtOnce, isBuiltAtOnce } from './at-once.ts';
 import { buildOnline } from './build.ts';
 import { faultsOfContradictions } from './contradictions.ts';
 import { planOf, type TypeChange, type TypePlan } from './plan.ts';
@@ -92,8 +93,9 @@ export async function settleType(store: Store, actor: Actor, name: string, optio
   });
 }
 
-/** Undoes builds that were interrupted, and returns their number. Those that are under way go on. */
+/** Undoes builds that were interrupted, and returns their number. Those that are under way go on. Drops the tables of types that are gone. */
 export async function settleInterrupted(store: Store, actor: Actor): Promise<number> {
+  await dropOrphanTables(store.db);
   let settled = 0;
   for (const name of await listBuilds(store.db)) {
     try {
@@ -118,8 +120,10 @@ function startOf(actor: Actor, change: TypeChange, stored: StoredType, options: 
 
 async function carryOut(store: Store, start: Start, { mayName = () => true }: ApplyOptions): Promise<TypeChangeResult> {
   const { change, stored } = start;
-  const isToBeBuilt = needsBuild(completePart(stored), wantedCompanion(start, stored.id ?? 0));
-  if (isToBeBuilt && (await countEntities(store.db, change.name, 0)) > 0) return await store.runLong((db) => buildOnline(db, start));
+  const wanted = wantedCompanion(start, stored.id ?? 0);
+  const isToBeBuilt = needsBuild(completePart(stored), wanted);
+  if (isToBeBuilt && (!isBuiltAtOnce(start, wanted) || (await countEntities(store.db, change.name, 0)) > 0))
+    return await store.runLong((db) => buildOnline(db, start));
   return await changeAtOnce(store, start, mayName);
 }
 

@@ -7,9 +7,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { DatabaseError } from 'pg';
 import type { Kysely, Transaction } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
+import { dropSurplus, dropSurplusRules } from '../companion/surplus.ts';
 import {
   assertColumnRoom,
-  dropSurplus,
+  createTable,
   dropTable,
   ensureColumns,
   ensureIndexes,
@@ -29,6 +30,7 @@ import { drawId, findStoredType, insertRevision, type TypeRow } from './store.ts
 import {
   assertApplicable,
   assertRoom,
+  checkChanged,
   checkTime,
   isUnchanged,
   lockBuild,
@@ -72,7 +74,9 @@ async function build(db: Kysely<Database>, start: Start): Promise<TypeChangeResu
   try {
     await fill(db, start, begun);
     await index(db, start, begun);
-    return await finish(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
+    const result = await finish(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
+    if (typeof result !== 'string') await dropSurplus(db, begun.wanted);
+    return result;
   } catch (error) {
     if (!(error instanceof Problem || error instanceof DatabaseError)) throw error;
     // If it fails too, the build counts as interrupted.
@@ -100,22 +104,41 @@ async function examine(db: Kysely<Database>, { change, plan, allowUnfit, limit, 
 async function begin(db: Kysely<Database>, start: Start): Promise<Begun | undefined> {
   const { actor, change, plan, stored } = start;
   const { name } = change;
-  return await withTypesLocked(db, async (trx) => {
-    if (!(await isUnchanged(trx, start))) return undefined;
-    await assertRequirements(trx, change);
-    if (stored.revision === '0') await assertRoom(trx, name);
-    const id = stored.id ?? (await drawId(trx));
-    const wanted = wantedCompanion(start, id);
-    if (!wanted) throw new Error(`nothing is to be built for ${name}`);
-    const companion = whileBuilding(completePart(stored), wanted);
-    await ensureColumns(trx, companion);
-    const old = stored.type
-      ? { document: stored.type.document, source: stored.type.source, plan }
-      : { document: {}, source: change.source, plan: { ...plan, isPlaceholder: true } };
-    const { mayBeUnfit } = stored;
-    const { revision } = await insertRevision(trx, { name, ...old, mayBeUnfit, appliedBy: actor.name, companion, id });
-    return { revision, wanted };
-  });
+  const isNew = stored.companion === null;
+  return await withTypesLocked<Begun | undefined, Prepared>(
+    db,
+    async (trx, { id, wanted, companion }) => {
+      if (!(await isUnchanged(trx, start))) return undefined;
+      await assertRequirements(trx, change);
+      if (stored.revision === '0') await assertRoom(trx, name);
+      if (!isNew) await ensureColumns(trx, companion);
+      const old = stored.type
+        ? { document: stored.type.document, source: stored.type.source, plan }
+        : { document: {}, source: change.source, plan: { ...plan, isPlaceholder: true } };
+      const { mayBeUnfit } = stored;
+      const { revision } = await insertRevision(trx, { name, ...old, mayBeUnfit, appliedBy: actor.name, companion, id });
+      return { revision, wanted };
+    },
+    async (trx) => {
+      const table = prepared(start, stored.id ?? (await drawId(trx)));
+      if (isNew) await createTable(trx, table.companion);
+      return table;
+    },
+  );
+}
+
+interface Prepared {
+  id: number;
+  /** The table as the new document needs it. */
+  wanted: Companion;
+  /** The table while it is being built. */
+  companion: Companion;
+}
+
+function prepared(start: Start, id: number): Prepared {
+  const wanted = wantedCompanion(start, id);
+  if (!wanted) throw new Error(`nothing is to be built for ${start.change.name}`);
+  return { id, wanted, companion: whileBuilding(completePart(start.stored), wanted) };
 }
 
 /** Fills the rows if the table or one of its columns is new. */
@@ -136,7 +159,8 @@ async function index(db: Kysely<Database>, { change: { name }, onProgress }: Sta
   if (wanted.references.length > 0) {
     onProgress({ name, phase: 'references', done: 0, total: wanted.references.length });
     // Without the lock it could wait for writers that wait for it.
-    await withTypesLocked(db, (trx) => ensureReferences(trx, name, wanted));
+    for (const reference of wanted.references)
+      await withTypesLocked(db, (trx) => ensureReferences(trx, name, { ...wanted, references: [reference] }));
     await validateReferences(db, wanted);
     onProgress({ name, phase: 'references', done: wanted.references.length, total: wanted.references.length });
   }
@@ -144,34 +168,41 @@ async function index(db: Kysely<Database>, { change: { name }, onProgress }: Sta
 }
 
 async function finish(db: Kysely<Database>, start: Start, { revision, wanted }: Begun, since: Date | undefined): Promise<TypeChangeResult> {
+  const changed = since && (await checkChanged(db, start, since));
   return await withTypesLocked(db, async (trx): Promise<TypeRow | 'changed meanwhile'> => {
     if (!(await isUnchanged(trx, start, revision))) return 'changed meanwhile';
-    await assertApplicable(trx, start, since);
-    await dropSurplus(trx, wanted);
+    await assertApplicable(trx, start, changed);
+    await dropSurplusRules(trx, wanted);
     return await writeChange(trx, start, wanted);
   });
 }
 
 /** Restores the table and the revision of before. */
 async function undo(db: Kysely<Database>, start: Start, { revision, wanted }: Begun): Promise<void> {
-  await withTypesLocked(db, async (trx) => {
-    if ((await findStoredType(trx, start.change.name)).revision === revision) await restore(trx, start, wanted);
+  const complete = completePart(start.stored);
+  const isUndone = await withTypesLocked(db, async (trx) => {
+    if ((await findStoredType(trx, start.change.name)).revision !== revision) return false;
+    return await restore(trx, start, wanted);
   });
+  if (!isUndone) return;
+  if (complete) await dropSurplus(db, complete);
+  else await dropTable(db, wanted.table);
 }
 
-async function restore(trx: Transaction<Database>, { actor, change, plan, stored }: Start, wanted: Companion): Promise<void> {
+/** False if the column of the search has the texts of both documents: `settleType` fills it again. */
+async function restore(trx: Transaction<Database>, { actor, change, plan, stored }: Start, wanted: Companion): Promise<boolean> {
   const { name, source } = change;
   const complete = completePart(stored);
   const revision = { name, plan: { ...plan, isUndone: true }, mayBeUnfit: stored.mayBeUnfit, appliedBy: actor.name };
   const old = stored.type ? { document: stored.type.document, source: stored.type.source } : { document: null, source };
   if (!complete) {
     await insertRevision(trx, { ...revision, ...old });
-    await dropTable(trx, wanted.table);
-  } else if (isDeepStrictEqual(whileBuilding(complete, wanted).complete?.search, complete.search)) {
-    await insertRevision(trx, { ...revision, ...old, companion: { ...complete, next: wanted.next } });
-    await dropSurplus(trx, complete);
+    return true;
   }
-  // Otherwise the column of the search has the texts of both documents: `settleType` fills it again.
+  if (!isDeepStrictEqual(whileBuilding(complete, wanted).complete?.search, complete.search)) return false;
+  await insertRevision(trx, { ...revision, ...old, companion: { ...complete, next: wanted.next } });
+  await dropSurplusRules(trx, complete);
+  return true;
 }
 
 /** Rows that share a value, or refer to none. */

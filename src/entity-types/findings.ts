@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import type { Database } from '../database/tables.ts';
-import { countEntities, existingKeys, scanEntities, type StoredFields } from '../entities/scan.ts';
+import { countEntities, existingKeys, scanEntities, type ChangedSince, type StoredFields } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
@@ -69,8 +69,12 @@ export async function findingsOf(
   return { entities, ...(await examiner.findings(plan.name)) };
 }
 
-/** The entities that do not fit the schema of the document, among those that were changed at `since` or later, if given. */
-export async function unfitEntities(db: Kysely<Database>, change: TypeChange, since?: Date): Promise<Pick<Findings, 'unfit' | 'examples'>> {
+/** The entities that do not fit the schema of the document, among those that were changed `since`, if given. */
+export async function unfitEntities(
+  db: Kysely<Database>,
+  change: TypeChange,
+  since?: ChangedSince,
+): Promise<Pick<Findings, 'unfit' | 'examples'>> {
   const examiner = new Examiner(db, checkOf(change), null);
   for await (const batch of scanEntities(db, change.name, since)) await examiner.add(batch);
   return await examiner.findings(change.name);

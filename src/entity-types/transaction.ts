@@ -3,9 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { recordChange, type Actor } from '../administration/actor.ts';
 import type { Companion } from '../companion/layout.ts';
+import { dropSurplus } from '../companion/surplus.ts';
 import { inTransaction, lockWasNotHad } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { countEntities } from '../entities/scan.ts';
+import { countEntities, type ChangedSince } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
 import { unfitEntities, unfitProblem } from './findings.ts';
 import { needsCheck, type TypeChange, type TypePlan } from './plan.ts';
@@ -16,15 +17,26 @@ import { findStoredType, insertRevision, listRevisions, lockTypes, type StoredTy
 
 /** A process lists the revisions of all types after each change. */
 const maximumTypes = 1_000;
-const attempts = 10;
+const attempts = 20;
+/** For a further lock while the types are locked: others wait behind it. */
+const furtherLock = sql`set local lock_timeout = '100ms'`;
 
-/** Runs `work` in a transaction that holds the lock of {@link lockTypes}. A long write of entities may hold it up, so it is tried ten times. */
-export async function withTypesLocked<T>(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in a transaction that holds the lock of {@link lockTypes}, for which all writes of entities wait. A long write may hold it up, so it is tried twenty
+ * times. Before that the transaction runs `prepare`, with the statements that take long; they may lock nothing that a write of entities needs.
+ */
+export async function withTypesLocked<T, P = undefined>(
+  db: Kysely<Database>,
+  work: (trx: Transaction<Database>, prepared: P) => Promise<T>,
+  prepare: (trx: Transaction<Database>) => Promise<P> = async () => undefined as P,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await inTransaction(db, async (trx) => {
+        const prepared = await prepare(trx);
         await lockTypes(trx);
-        return await work(trx);
+        await furtherLock.execute(trx);
+        return await work(trx, prepared);
       });
     } catch (error) {
       if (!lockWasNotHad(error) || attempt === attempts) throw error;
@@ -51,6 +63,17 @@ export async function unlockBuild(db: Kysely<Database>, name: string): Promise<v
 export async function isNotBeingBuilt(trx: Transaction<Database>, name: string): Promise<boolean> {
   const { rows } = await sql<{ isLocked: boolean }>`select pg_try_advisory_xact_lock(${buildLock(name)}) as "isLocked"`.execute(trx);
   return rows[0]?.isLocked === true;
+}
+
+/** Drops what the type in force does not need of its table, unless it is being built. `db` has no limits of time. */
+export async function dropSurplusOf(db: Kysely<Database>, name: string): Promise<void> {
+  if (!(await lockBuild(db, name))) return;
+  try {
+    const { companion } = await findStoredType(db, name);
+    if (companion?.state === 'ready') await dropSurplus(db, companion);
+  } finally {
+    await unlockBuild(db, name).catch(() => undefined);
+  }
 }
 
 export type BuildPhase = 'check' | 'rows' | 'indexes' | 'references';
@@ -94,12 +117,25 @@ export async function isUnchanged(trx: Transaction<Database>, { change, stored }
   return true;
 }
 
-/** Throws 409 or 422 unless the document can come into force: entities that were changed at `since` or later do not fit, or references. */
-export async function assertApplicable(trx: Transaction<Database>, { change }: Start, since: Date | undefined): Promise<void> {
+/** Throws 409 or 422 unless the document can come into force: entities that were changed since then do not fit, or references. */
+export async function assertApplicable(trx: Transaction<Database>, { change }: Start, since: ChangedSince | undefined): Promise<void> {
   await assertRequirements(trx, change);
-  if (!since) return;
-  const { unfit, examples } = await unfitEntities(trx, change, since);
+  if (since) await assertFitting(trx, change, since);
+}
+
+async function assertFitting(db: Kysely<Database>, change: TypeChange, since: ChangedSince): Promise<void> {
+  const { unfit, examples } = await unfitEntities(db, change, since);
   if (unfit > 0) throw unfitProblem(examples);
+}
+
+/**
+ * Checks the entities that were changed at `at` or later, while others write. Returns which ones are left to check under the lock: those of transactions that had
+ * not ended when this check began. Throws 409 `type-conflict` if entities do not fit.
+ */
+export async function checkChanged(db: Kysely<Database>, { change }: Start, at: Date): Promise<ChangedSince> {
+  const { rows } = await sql<{ transaction: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as transaction`.execute(db);
+  await assertFitting(db, change, { at });
+  return { at, transaction: rows[0]?.transaction };
 }
 
 /** A write that was under way when a check began has its own time. It can last five seconds. */
