@@ -61,7 +61,8 @@ export async function changeAtOnce(store: Store, start: Start, mayName: (name: s
     },
     (trx) => prepareTable(trx, start),
   );
-  if (typeof result !== 'string' && stored.companion) await dropRest(store, name, stored.companion.table);
+  // The change is in force. If this fails, the next one drops the rest.
+  if (typeof result !== 'string' && stored.companion) await dropRest(store, name, stored.companion.table).catch(() => undefined);
   return result;
 }
 

@@ -71,12 +71,17 @@ async function build(db: Kysely<Database>, start: Start): Promise<TypeChangeResu
   if (unfit > 0) throw unfitProblem(examples);
   const begun = await begin(db, start);
   if (!begun) return 'changed meanwhile';
+  const result = await complete(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
+  // The change is in force. If this fails, the next one drops the rest.
+  if (typeof result !== 'string') await dropSurplus(db, begun.wanted).catch(() => undefined);
+  return result;
+}
+
+async function complete(db: Kysely<Database>, start: Start, begun: Begun, since: Date | undefined): Promise<TypeChangeResult> {
   try {
     await fill(db, start, begun);
     await index(db, start, begun);
-    const result = await finish(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
-    if (typeof result !== 'string') await dropSurplus(db, begun.wanted);
-    return result;
+    return await finish(db, start, begun, since);
   } catch (error) {
     if (!(error instanceof Problem || error instanceof DatabaseError)) throw error;
     // If it fails too, the build counts as interrupted.
