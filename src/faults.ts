@@ -19,6 +19,7 @@ export type FaultCode =
   | 'cell-count'
   | 'unnamed-column'
   | 'other-delimiter'
+  | 'other-database'
   | 'duplicate-member'
   | 'number-not-exact'
   | 'nul-character'
@@ -69,6 +70,7 @@ export const faultValues = {
   'too-long': { maximum: 'number' },
   'invalid-json': { position: 'number' },
   'other-delimiter': { delimiter: 'text' },
+  'other-database': { instead: 'text' },
   'too-deep': { limit: 'number' },
   'too-many-values': { limit: 'number' },
   'member-name-too-long': { limit: 'number' },

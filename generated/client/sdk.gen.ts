@@ -667,12 +667,14 @@ export const upsertEntity = (options: Options<UpsertEntityData>): RequestResult<
  * The entities of the name that the caller may read, by key or in the order of `sort`, as a stream. An entity is sent as it is when the stream
  * reaches it; the export is no snapshot. Rights count anew on each part.
  *
- * **NDJSON**: each line is an `Entity`. The last line is `{"$complete":true,"entities":1000,"position":"512"}`: the export has all changes up to
+ * **NDJSON**: each line is an `Entity` with one more member, `database`: the name of the database, by which an import elsewhere sees that the keys are not
+ * its own. The last line is `{"$complete":true,"entities":1000,"position":"512","database":"db5f0c2a9e71b3d684"}`: the export has all changes up to
  * this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
  * is false, and `problem` has the reason.
  *
  * **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
- * the declared type, or of `fields`. Without `fields` the last column is `$fields`: a JSON object of what has no other column. An empty cell is a
+ * the declared type, or of `fields`. Without `fields` the next column is `$fields`: a JSON object of what has no other column. The last column has no cells, and its
+ * header names the database: `$database=db5f0c2a9e71b3d684`. An empty cell is a
  * missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
  * which every HTTP client tells as an error.
  *
@@ -761,6 +763,9 @@ export const exportQuery = (options: Options<ExportQueryData>): RequestResult<Ex
  *
  * With `by`, a row that has a version, in the column `$version` of CSV, changes the entity in this version alone, else it is refused with 412. A type
  * with `x-if-match: required` takes no update without it.
+ *
+ * A file that `exportEntities` has written names its database. In a file of another database, references by key are refused with the fault
+ * `other-database`, and with `by` also the key and the version, where they count. Name the targets of references by values: `customer.number`.
  *
  */
 export const importEntities = (options: Options<ImportEntitiesData>): RequestResult<ImportEntitiesResponses> => options.client.post<ImportEntitiesResponses>({

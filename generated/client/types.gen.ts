@@ -3869,6 +3869,12 @@ export type ImportEntitiesData = {
          */
         format?: 'ndjson' | 'csv';
         /**
+         * Keys and versions in a file that another database has exported. `refuse`: a row that depends on one is refused. `keep`: they count, as
+         * if this database had exported the file.
+         *
+         */
+        keys?: 'refuse' | 'keep';
+        /**
          * The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. `$key`: the entity
          * with the key of the row is updated, and a row without a key creates one. A key of no entity is refused.
          *

@@ -31,6 +31,7 @@ export function entityCommands(program: Command, desk: Desk): void {
     .option('--from-row <row>', 'the first row that counts', rowNumber, 1)
     .addOption(delimiter())
     .option('--csv-safe', 'remove the apostrophes that an export with --csv-safe has written')
+    .option('--keep-keys', 'store keys of a file of another database as they are')
     .action((name: string, file: string, options: Shown & ImportCommand) =>
       onDatabase(desk, options, (admin) => importFile(admin, name, file, options)),
     );

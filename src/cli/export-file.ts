@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { recordChange } from '../administration/actor.ts';
 import { administratorAs } from '../administration/entities.ts';
 import { assertNewFile, writeNewFile } from '../database/transfer/backup-file.ts';
+import { readServiceSecrets } from '../database/service-secrets.ts';
 import { assertSearchable } from '../entities/lists/list.ts';
 import { readListQuery } from '../entities/lists/list-request.ts';
 import { scopeFor } from '../entities/lists/match.ts';
@@ -13,6 +14,7 @@ import { Problem } from '../errors.ts';
 import { authorize } from '../rights/permit.ts';
 import type { Delimiter } from '../transfer/columns.ts';
 import { csvWriterFor } from '../transfer/csv-writer.ts';
+import { databaseNameOf } from '../transfer/database-name.ts';
 import { asCsv, asNdjson, exportedParts, type ExportedPart } from '../transfer/export.ts';
 import { onReaders, type Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
@@ -50,7 +52,8 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
     return read;
   });
   const present = () => Promise.resolve({ permit, wanted });
-  const csvFile = { isSafe: options.csvSafe === true, delimiter: options.delimiter, hasByteOrderMark: options.bom === true };
+  const database = databaseNameOf(await readServiceSecrets(store.db));
+  const csvFile = { database, isSafe: options.csvSafe === true, delimiter: options.delimiter, hasByteOrderMark: options.bom === true };
   const isToOutput = file === '-';
   if (!isToOutput) await assertNewFile(file);
   const detail = { entity: name, format: formatOf(file, options.format) };
@@ -71,7 +74,9 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
     await onReaders(admin, async (readers, after) => {
       const parts = counted(exportedParts({ readers, after, types, present }), progress);
       const texts =
-        formatOf(file, options.format) === 'csv' ? asCsv(parts, csvWriterFor(type, fields?.split(','), csvFile)) : asNdjson(parts, rethrow);
+        formatOf(file, options.format) === 'csv'
+          ? asCsv(parts, csvWriterFor(type, fields?.split(','), csvFile))
+          : asNdjson(parts, { database, problemOf: rethrow });
       await (isToOutput
         ? pipeline(texts, desk.output, { end: false, signal })
         : writeNewFile(file, (target) => pipeline(texts, target, { signal })));

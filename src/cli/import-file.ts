@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { readServiceSecrets } from '../database/service-secrets.ts';
 import { findAccount } from '../accounts/users.ts';
 import { administratorAs, originOf } from '../administration/entities.ts';
 import type { ImportMode } from '../entities/bulk/import-statements.ts';
@@ -15,6 +16,7 @@ import { translateProblem } from '../locales/describe.ts';
 import { authorize } from '../rights/permit.ts';
 import { readCsv } from '../transfer/csv-reader.ts';
 import { importRows, type ImportProgress, type ImportRefusal } from '../transfer/import.ts';
+import { isOtherDatabase } from '../transfer/database-name.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import type { Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
@@ -34,6 +36,7 @@ export interface ImportCommand {
   fromRow: number;
   delimiter: Delimiter;
   csvSafe?: true;
+  keepKeys?: true;
 }
 
 /** Prints each refused row. Throws a `Refusal` if the user is unknown, the file cannot be read, or `--by` names no unique rule. */
@@ -57,6 +60,7 @@ export async function importFile(
   const chunks = watched(file === '-' ? desk.input : createReadStream(file), progress, cancellation.signal);
   const csvFormat = { delimiter: options.delimiter, type, limitBytes, isSafe: options.csvSafe === true };
   const rows = formatOf(file, options.format) === 'csv' ? readCsv(chunks, csvFormat) : readNdjson(chunks, limitBytes);
+  const secrets = await readServiceSecrets(store.db);
   const target = {
     ...options,
     store,
@@ -65,6 +69,8 @@ export async function importFile(
     limitBytes,
     by,
     isDryRun: options.dryRun === true,
+    keepsKeys: options.keepKeys === true,
+    isOtherDatabase: (database: string) => isOtherDatabase(database, secrets),
     origin: originOf(actor),
     permits: () => Promise.resolve({ create: authorize(principal, name, 'create'), update: authorize(principal, name, 'update') }),
   };

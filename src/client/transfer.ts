@@ -51,6 +51,8 @@ export interface ImportOptions extends Omit<CallOptions, 'retry'> {
   delimiter?: 'comma' | 'semicolon' | 'tab';
   /** CSV: removes the apostrophes that an export with `csvSafe` has written. */
   csvSafe?: boolean;
+  /** `keep`: keys and versions of a file that another database has exported count here. Rows with such references are refused otherwise. */
+  keys?: 'keep';
 }
 
 /** A row that was refused, or several in a row for the same reason. */
@@ -94,6 +96,8 @@ export interface ExportEnd {
   entities?: number;
   /** The export has all changes up to this position, which `get` takes as `asOf`, and may have later ones. */
   position?: string;
+  /** The name of the database, which each line has too. */
+  database?: string;
 }
 
 /** The last line of NDJSON. */
@@ -110,7 +114,7 @@ export async function* exportEntities<T extends object>(
 ): AsyncGenerator<Entity<T>, void> {
   const stream = valueOf(await open<T>(client, name, options));
   for await (const line of linesOf(stream)) {
-    const value = JSON.parse(line) as Entity<T> | Trailer;
+    const { database: _, ...value } = JSON.parse(line) as (Entity<T> | Trailer) & Pick<Trailer, 'database'>;
     if (!('$complete' in value)) yield value;
     else if (value.$complete) return;
     else throw failureOf(value.problem);
@@ -170,7 +174,7 @@ export async function* importEntities<T extends object>(
   source: ImportSource<T>,
   options: ImportOptions,
 ): AsyncGenerator<RefusedRow | ImportProgress, void> {
-  const { format = 'ndjson', by, mode, dryRun, fromRow, delimiter, csvSafe, ...call } = options;
+  const { format = 'ndjson', by, mode, dryRun, fromRow, delimiter, csvSafe, keys, ...call } = options;
   const isFile = source instanceof ReadableStream || source instanceof Blob;
   const query = {
     ...(by && { by: by.join() }),
@@ -179,6 +183,7 @@ export async function* importEntities<T extends object>(
     ...(fromRow !== undefined && { fromRow: String(fromRow) }),
     ...(delimiter && { delimiter }),
     ...(csvSafe && { csvSafe: 'true' }),
+    ...(keys && { keys }),
   };
   const headers = { 'Content-Type': isFile && format === 'csv' ? 'text/csv' : 'application/x-ndjson', Accept: 'application/x-ndjson' };
   const request = { url: '/rest/entity/{name}/import', path: { name }, query, headers, security: [{}], ...call };

@@ -63,6 +63,20 @@ export class NaturalKeys {
     return { text, fields: parseJson(text) };
   }
 
+  /** The columns of a CSV file that name the target at `path` by its first unique rule; undefined if it has none, or the caller may not read it. */
+  async columnsInstead(path: Field, to: string): Promise<string | undefined> {
+    if (this.#permit.findable(to) === undefined) return undefined;
+    const companion = readableOf(await this.#types.find(to));
+    const [unique] = companion?.uniques ?? [];
+    return (
+      companion &&
+      unique &&
+      namesOf(companion, unique)
+        .map((name) => `${path.join('.')}.${name}`)
+        .join(', ')
+    );
+  }
+
   #keyOf(reference: NaturalReference): Promise<string | Fault> {
     const id = JSON.stringify([reference.to, reference.values]);
     const known = this.#found.get(id) ?? this.#find(reference);

@@ -227,6 +227,8 @@ export const de: Catalogue = {
     'unnamed-column':
       'Die Zelle hat einen Wert, aber ihre Spalte hat in der Kopfzeile keinen Namen. Benennen Sie die Spalte, oder nennen Sie sie $ignore.',
     'other-delimiter': 'Die Kopfzeile scheint ein anderes Trennzeichen zu haben.[ Setzen Sie delimiter auf {delimiter}.]',
+    'other-database':
+      'Die Datei stammt aus einer anderen Datenbank, in der dies zu einem anderen Objekt gehört als hier.[ Nennen Sie das Objekt mit seinen Werten: {instead}.]',
     'duplicate-member': 'Dieses Objekt hat zwei gleichnamige Elemente. Behalten Sie nur eines.',
     'number-not-exact':
       'Diese Zahl kann nicht exakt gespeichert werden. Verwenden Sie weniger Stellen oder senden Sie sie als Zeichenkette.',

@@ -211,6 +211,8 @@ export const en: Catalogue = {
     'cell-count': 'This row does not have as many cells as the header.',
     'unnamed-column': 'The cell has a value, but its column has no name in the header. Name the column, or name it $ignore.',
     'other-delimiter': 'The header seems to have another delimiter.[ Set delimiter to {delimiter}.]',
+    'other-database':
+      'The file comes from another database, where this belongs to another entity than here.[ Name the entity by its values: {instead}.]',
     'duplicate-member': 'This object has two members of the same name. Keep only one.',
     'number-not-exact': 'This number cannot be stored exactly. Use fewer digits or send it as a string.',
     'nul-character': 'Text must not contain the character U+0000.',

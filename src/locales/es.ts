@@ -218,6 +218,8 @@ export const es: Catalogue = {
     'unnamed-column':
       'La celda tiene un valor, pero su columna no tiene nombre en el encabezado. Dé un nombre a la columna o llámela $ignore.',
     'other-delimiter': 'El encabezado parece tener otro delimitador.[ Establezca delimiter en {delimiter}.]',
+    'other-database':
+      'El archivo procede de otra base de datos, donde esto pertenece a otra entidad que aquí.[ Indique la entidad por sus valores: {instead}.]',
     'duplicate-member': 'Este objeto tiene dos miembros con el mismo nombre. Conserve solo uno.',
     'number-not-exact': 'Este número no puede almacenarse con exactitud. Utilice menos cifras o envíelo como cadena.',
     'nul-character': 'Un texto no debe contener el carácter U+0000.',

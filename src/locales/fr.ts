@@ -223,6 +223,8 @@ export const fr: Catalogue = {
     'cell-count': 'Cette ligne n’a pas autant de cellules que l’en-tête.',
     'unnamed-column': 'La cellule a une valeur, mais sa colonne n’a pas de nom dans l’en-tête. Nommez la colonne, ou appelez-la $ignore.',
     'other-delimiter': 'L’en-tête semble avoir un autre séparateur.[ Donnez à delimiter la valeur {delimiter}.]',
+    'other-database':
+      'Le fichier vient d’une autre base de données, où ceci appartient à une autre entité qu’ici.[ Nommez l’entité par ses valeurs : {instead}.]',
     'duplicate-member': 'Cet objet a deux membres du même nom. N’en gardez qu’un.',
     'number-not-exact': 'Ce nombre ne peut pas être enregistré exactement. Utilisez moins de chiffres ou envoyez-le sous forme de chaîne.',
     'nul-character': 'Un texte ne doit pas contenir le caractère U+0000.',

@@ -20,6 +20,9 @@ export const ignoredHeader = '$ignore';
 /** The header of the column with a JSON object of all members that no other column has. */
 export const restHeader = '$fields';
 
+/** How the header of the column begins that names the database of an export, and has no cells: `$database=db0123456789abcdef`. */
+export const databaseHeader = '$database=';
+
 /** What is between the cells, by the value of the parameter `delimiter`. */
 export const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
 export type Delimiter = keyof typeof delimiters;

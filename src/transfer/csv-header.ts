@@ -9,6 +9,7 @@ import { placeOf, pointerTo } from '../http/pointer.ts';
 import type { Cell } from './csv-cells.ts';
 import {
   columnsOf,
+  databaseHeader,
   delimiters,
   isBelowReference,
   ignoredHeader,
@@ -39,6 +40,7 @@ export class CsvHeader {
   readonly #length: number;
   readonly #root = new Map<string, ColumnBranch>();
   readonly #nameless: readonly number[];
+  readonly #database: string | undefined;
   /** The column with the members that no other column has; -1 without one, as for the next two. */
   readonly #restIndex: number;
   readonly #keyIndex: number;
@@ -55,7 +57,11 @@ export class CsvHeader {
     if (cells.length > jsonLimits.values)
       throw new UnreadableError(row, malformedRow({ pointer: '', code: 'too-many-values', values: { limit: jsonLimits.values } }));
     const { type, isSafe } = format;
-    const names = cells.map((cell) => (isSafe ? unescapedText(cell ?? '') : (cell ?? '')));
+    const written = cells.map((cell) => (isSafe ? unescapedText(cell ?? '') : (cell ?? '')));
+    const databases = written.filter((name) => name.startsWith(databaseHeader));
+    this.#database = databases[0]?.slice(databaseHeader.length);
+    // This column has no cells.
+    const names = written.map((name) => (name.startsWith(databaseHeader) ? '' : name));
     this.#format = format;
     this.#length = names.findLastIndex((name) => name !== '') + 1;
     this.#nameless = names.flatMap((name, index) => (name === '' ? [index] : []));
@@ -69,6 +75,7 @@ export class CsvHeader {
     const isIgnored = (name: string, index: number) => name === ignoredHeader || (isEnvelopeName(name) && !counted.has(index));
     this.ignored = [...new Set(names.filter(isIgnored))];
     const faults = names.flatMap((name, index) => this.#add(name, index, names) ?? []);
+    if (new Set(databases).size > 1) faults.push({ pointer: '', position: written.indexOf(databases.at(-1) ?? '') + 1, code: 'repeated' });
     if (faults.length > 0)
       throw new UnreadableError(row, new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) }), names);
   }
@@ -84,7 +91,13 @@ export class CsvHeader {
     const read = this.#fields(row, cells);
     if (read.problem) return read;
     const [key, version] = [cells[this.#keyIndex] ?? undefined, cells[this.#versionIndex] ?? undefined];
-    return { ...read, key, version, emptied: () => this.#emptied(cells, this.#root, restOf(cells[this.#restIndex])) };
+    return {
+      ...read,
+      key,
+      version,
+      database: this.#database,
+      emptied: () => this.#emptied(cells, this.#root, restOf(cells[this.#restIndex])),
+    };
   }
 
   #fields(row: number, cells: readonly Cell[]): ImportRow {

@@ -6,6 +6,7 @@ import type { EntityType } from '../entity-types/types.ts';
 import {
   columnOf,
   columnsOf,
+  databaseHeader,
   delimiters,
   keyHeader,
   nullCell,
@@ -32,6 +33,8 @@ export interface CsvFile {
   isSafe: boolean;
   /** `comma` where it is undefined. */
   delimiter: Delimiter | undefined;
+  /** The name of the database, as `databaseNameOf` returns it. */
+  database: string;
   /** Whether the file begins with a byte order mark, by which some spreadsheets recognise UTF-8. */
   hasByteOrderMark: boolean;
 }
@@ -69,9 +72,9 @@ export class CsvWriter {
 
   /** The first line. */
   get header(): string {
-    const { columns, hasRest, hasVersion, hasByteOrderMark } = this.#options;
+    const { columns, hasRest, hasVersion, hasByteOrderMark, database } = this.#options;
     const names = columns.map(({ field }) => this.#text(field.join('.')));
-    const all = [keyHeader, ...(hasVersion ? [versionHeader] : []), ...names, ...(hasRest ? [restHeader] : [])];
+    const all = [keyHeader, ...(hasVersion ? [versionHeader] : []), ...names, ...(hasRest ? [restHeader] : []), databaseHeader + database];
     return (hasByteOrderMark ? '\uFEFF' : '') + this.#joined(all);
   }
 
@@ -79,7 +82,7 @@ export class CsvWriter {
     const { columns, hasRest, hasVersion } = this.#options;
     const cells = columns.map(() => '');
     const rest = this.#fill(cells, fields, this.#root);
-    return this.#joined([key, ...(hasVersion ? [version] : []), ...cells, ...(hasRest ? [quoted(rest ?? '', true)] : [])]);
+    return this.#joined([key, ...(hasVersion ? [version] : []), ...cells, ...(hasRest ? [quoted(rest ?? '', true)] : []), '']);
   }
 
   #joined(cells: readonly string[]): string {

@@ -53,25 +53,27 @@ export async function* exportedParts({ readers, types, present, after }: ExportS
   } while (place);
 }
 
-/**
- * The parts as NDJSON: a line for each entity, and a last line that says whether the export is complete. `problemOf` makes the reason of one that is
- * not.
- */
-export async function* asNdjson(
-  parts: AsyncIterable<ExportedPart>,
-  problemOf: (error: unknown) => Promise<object>,
-): AsyncGenerator<string> {
+export interface NdjsonFile {
+  /** The name of the database, as `databaseNameOf` returns it. */
+  database: string;
+  /** Makes the reason of an export that is not complete. */
+  problemOf: (error: unknown) => Promise<object>;
+}
+
+/** The parts as NDJSON: a line for each entity, and a last line that says whether the export is complete. */
+export async function* asNdjson(parts: AsyncIterable<ExportedPart>, { database, problemOf }: NdjsonFile): AsyncGenerator<string> {
   let entities = 0;
   let position: string | undefined;
   try {
     for await (const part of parts) {
       ({ position } = part);
-      if (part.rows.length > 0) yield part.rows.map((row) => `${representEntity(row).text}\n`).join('');
+      if (part.rows.length > 0)
+        yield part.rows.map((row) => `${representEntity(row).text.slice(0, -1)},"database":"${database}"}\n`).join('');
       entities += part.rows.length;
     }
-    yield `${JSON.stringify({ $complete: true, entities, position })}\n`;
+    yield `${JSON.stringify({ $complete: true, entities, position, database })}\n`;
   } catch (error) {
-    yield `${JSON.stringify({ $complete: false, entities, position, problem: await problemOf(error) })}\n`;
+    yield `${JSON.stringify({ $complete: false, entities, position, database, problem: await problemOf(error) })}\n`;
   }
 }
 

@@ -21,6 +21,7 @@ import { describeProblem, problemOf, type ProblemDocument } from '../http/proble
 import { authorize, authorizeUpdate } from '../rights/permit.ts';
 import { findLiveSession } from '../sessions/verify.ts';
 import { keyHeader } from './columns.ts';
+import { databaseNameOf, isOtherDatabase } from './database-name.ts';
 import { readCsv } from './csv-reader.ts';
 import { csvWriterFor, type CsvFile } from './csv-writer.ts';
 import { asCsv, asNdjson, exportedParts } from './export.ts';
@@ -40,7 +41,7 @@ const types = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
 type ExportCall = Pick<Parameters<Handlers['exportEntities']>[0], 'params' | 'headers' | 'principal' | 'caller' | 'request' | 'reply'>;
 
 /** How the file of an export is written. */
-interface ExportFile extends CsvFile {
+interface ExportFile extends Omit<CsvFile, 'database'> {
   format: keyof typeof types | undefined;
   /** The fields to send; undefined for all. */
   fields: readonly string[] | undefined;
@@ -98,8 +99,11 @@ export function transferHandlers(
     const token = headers['consistency-token'];
     const after = token === undefined ? undefined : positionOf(token);
     const parts = exportedParts({ readers, types: entityTypes, present, after });
+    const database = databaseNameOf(await context.serviceSecrets.current());
     const texts =
-      mediaType === types.csv ? asCsv(parts, csvWriterFor(type, fields, file)) : asNdjson(parts, (error) => tell(error, request));
+      mediaType === types.csv
+        ? asCsv(parts, csvWriterFor(type, fields, { ...file, database }))
+        : asNdjson(parts, { database, problemOf: (error) => tell(error, request) });
     return {
       status: 200 as const,
       body: new StreamedText(
@@ -140,6 +144,7 @@ export function transferHandlers(
       const rows = isCsv
         ? readCsv(chunks, { delimiter, type, limitBytes, isSafe: query.csvSafe === 'true' })
         : readNdjson(chunks, limitBytes);
+      const secrets = await context.serviceSecrets.current();
       const target = {
         store,
         types: entityTypes,
@@ -149,6 +154,8 @@ export function transferHandlers(
         by: query.by,
         mode: query.mode ?? 'update',
         isDryRun: query.dryRun === 'true',
+        keepsKeys: query.keys === 'keep',
+        isOtherDatabase: (database: string) => isOtherDatabase(database, secrets),
         fromRow: Number(query.fromRow ?? 1),
         permits: async () => permitsOf(await presentPrincipal(request)),
       };

@@ -18,6 +18,8 @@ export interface ReadRow {
   key?: string | undefined;
   /** The version of the entity that was exported; undefined where the file has none. */
   version?: string | undefined;
+  /** The name of the database that has exported the file; undefined where the file has none. */
+  database?: string | undefined;
   /** Whether the row is an entity as an export writes it, so that its author has not asked for the version to count. */
   isExported?: boolean;
   /** JSON text of an object with null at each field that the file has as an empty cell; undefined where there is none. */

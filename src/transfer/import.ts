@@ -22,6 +22,7 @@ import { pointerTo } from '../http/pointer.ts';
 import { Pauses } from '../http/turns.ts';
 import type { Permit } from '../rights/permit.ts';
 import { keyHeader, versionHeader } from './columns.ts';
+import { otherDatabaseFaults } from './other-database.ts';
 import { UnreadableError, type ImportRow, type ImportRows, type ReadRow } from './import-row.ts';
 import { Refusals, type RefusedRows } from './refusals.ts';
 
@@ -40,6 +41,8 @@ export interface ImportOptions {
   by: string | undefined;
   mode: ImportMode;
   isDryRun: boolean;
+  /** Whether keys and versions of a file that another database has exported count here (`keys=keep`). */
+  keepsKeys: boolean;
   /** Rows before this one are skipped. */
   fromRow: number;
 }
@@ -53,6 +56,8 @@ export interface ImportTarget extends ImportOptions {
   permits: () => Promise<ImportPermits>;
   /** Bytes of the fields of an entity. */
   limitBytes: number;
+  /** Whether a file with this name of its database comes from another one. */
+  isOtherDatabase: (database: string) => boolean;
 }
 
 /** What has been done so far. */
@@ -198,7 +203,8 @@ class ImportWork {
   }
 
   async write(rows: readonly ImportRow[]): Promise<PortionOutcome> {
-    const { store, types, name, by, isDryRun, limitBytes, origin } = this.#target;
+    const { store, types, name, by, isDryRun, limitBytes, origin, keepsKeys } = this.#target;
+    const isOther = (row: ReadRow) => !keepsKeys && row.database !== undefined && this.#target.isOtherDatabase(row.database);
     const permits = await this.#target.permits();
     return await whileTypeIsCurrent(types, name, async (type) => {
       const rule = ruleOf(this.#target, permits, type);
@@ -214,7 +220,7 @@ class ImportWork {
         }
         if (row.key !== undefined && by !== keyHeader) this.#ignored.add(keyHeader);
         if (row.version !== undefined && by === undefined) this.#ignored.add(versionHeader);
-        const checked = await checkRow(row, { type, rule, limitBytes, keys });
+        const checked = await checkRow(row, { type, rule, limitBytes, keys, isOther: isOther(row) });
         if (checked instanceof Problem) refused.push({ row: row.row, problem: checked });
         else accepted.push(checked);
       }
@@ -236,23 +242,25 @@ interface RowChecks {
   rule: PortionRequest['by'];
   limitBytes: number;
   keys: NaturalKeys;
+  /** Whether the row comes from another database, whose keys do not count here. */
+  isOther: boolean;
 }
 
 /** The row for the statement, with keys in place of references by values; or why the type refuses it. */
-async function checkRow(
-  { row, key, version, isExported, emptied, ...sent }: ReadRow,
-  { type, rule: by, limitBytes, keys }: RowChecks,
-): Promise<PortionRow | Problem> {
+async function checkRow(read: ReadRow, { type, rule: by, limitBytes, keys, isOther }: RowChecks): Promise<PortionRow | Problem> {
+  const { row, key, version, isExported, emptied } = read;
+  const isByKey = by?.rule.kind === 'key';
+  // An entity of another database has another version than the one with the same values here.
+  const isCondition = by !== undefined && (isByKey || !isExported || type?.requiresIfMatch === true);
   try {
-    const { fields, text } = await keys.replaced(type, sent);
+    const foreign = isOther ? await otherDatabaseFaults(read, { type, isByKey, isCondition, keys }) : [];
+    if (foreign.length > 0) throw new Problem('validation-failed', { faults: foreign });
+    const { fields, text } = await keys.replaced(type, read);
     requireStoredSize(text, limitBytes);
     // Merged fields are checked when they are merged.
     if (!by || by.mode === 'replace') type?.check(fields);
     const checked = checkedBy(type, fields);
     if (by?.rule.kind === 'unique') requireValuesOf(by.rule.companion, by.rule.unique, checked.companion?.values ?? {}, fields);
-    const isByKey = by?.rule.kind === 'key';
-    // An entity of another database has another version than the one with the same values here.
-    const isCondition = by && (isByKey || !isExported || type?.requiresIfMatch);
     return {
       row,
       fields,

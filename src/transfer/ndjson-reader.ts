@@ -98,9 +98,22 @@ function rowOf(row: number, line: Buffer): ImportRow | undefined {
     return value['$complete'] === true
       ? undefined
       : refusedRow(row, { pointer: '/$complete', code: 'invalid-value', values: { allowed: 'true' } });
-  const { fields, key, version } = value as { fields?: unknown; key?: unknown; version?: unknown };
-  if (isObject(fields) && Object.keys(value).toSorted().join() === entityMembers)
-    return { row, fields, text: memberTexts(text).get('fields') ?? '{}', key: String(key), version: String(version), isExported: true };
+  const { fields, key, version, database, ...others } = value as Record<string, unknown>;
+  if (
+    isObject(fields) &&
+    Object.keys({ fields, key, version, ...others })
+      .toSorted()
+      .join() === entityMembers
+  ) {
+    const sent = { row, fields, text: memberTexts(text).get('fields') ?? '{}' };
+    return {
+      ...sent,
+      key: String(key),
+      version: String(version),
+      database: typeof database === 'string' ? database : undefined,
+      isExported: true,
+    };
+  }
   return isBeyond ? refusedRow(row, asFields) : { row, fields: value, text };
 }
 

@@ -45,7 +45,9 @@ test('a file is imported in the name of a user, with the administrator in the au
 
   const target = join(directory, 'out.csv');
   expect(await admin.say(['entities', 'export', 'article', target])).toBe(`Wrote 2 entities into ${target}.\n`);
-  expect((await readFile(target, 'utf8')).replaceAll(/^\d+/gm, 'KEY')).toBe('$key,number,stock,$fields\r\nKEY,1,10,\r\nKEY,3,30,\r\n');
+  expect((await readFile(target, 'utf8')).replaceAll(/^\d+/gm, 'KEY').replace(/db\w+/, 'DB')).toBe(
+    '$key,number,stock,$fields,$database=DB\r\nKEY,1,10,,\r\nKEY,3,30,,\r\n',
+  );
   expect(await admin.run(['entities', 'export', 'article', target])).toMatchObject({
     code: 1,
     stderr: `error: ${target} exists already: name another file\n`,
@@ -84,7 +86,11 @@ test('an export takes a filter and fields, and goes to standard output for other
   await admin.say(['entities', 'import', 'article', await fileOf('more.ndjson', `${rows}\n`), '--as', 'ada']);
   const words = ['entities', 'export', 'article', '-', '--filter', '{"number":{"$in":["21","23"]}}'];
   const { code, stdout, stderr } = await admin.run([...words, '--fields', 'stock', '--format', 'csv']);
-  expect([code, stdout.replaceAll(/^\d+/gm, 'KEY'), stderr]).toEqual([0, '$key,stock\r\nKEY,1\r\nKEY,3\r\n', 'note: wrote 2 entities\n']);
+  expect([code, stdout.replaceAll(/^\d+/gm, 'KEY').replace(/db\w+/, 'DB'), stderr]).toEqual([
+    0,
+    '$key,stock,$database=DB\r\nKEY,1,\r\nKEY,3,\r\n',
+    'note: wrote 2 entities\n',
+  ]);
   const lines = (await admin.run(words)).stdout.trim().split('\n');
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
     { fields: { number: '21', stock: 1 } },
@@ -137,4 +143,17 @@ test('a user, a rule and a file that do not exist are refused', async () => {
     stderr: expect.stringContaining('cannot be read'),
   });
   expect((await run(file)).code).toBe(2);
+});
+
+test('a file of another database is refused where it refers by keys, and --keep-keys takes it', async () => {
+  const key = { type: 'string', format: 'int64' };
+  await declareType(service(), 'part', { properties: { article: key }, 'x-references': { article: { to: 'article' } } });
+  const [{ key: article = '' } = {}] = await rowsOf(service(), 'article');
+  const file = await fileOf('parts.csv', `article,$database=db0123456789abcdef\n${article},\n`);
+  const words = ['entities', 'import', 'part', file, '--as', 'ada'];
+  const refused = await admin.run(words);
+  expect(refused).toMatchObject({ code: 1, stdout: 'Created 0, updated 0, left 0 unchanged, refused 1.\n' });
+  expect(refused.stderr).toMatch(/^row 2: \/article: .+ article\.number\.\n/);
+  expect(await rowsOf(service(), 'part')).toEqual([]);
+  expect(await admin.say([...words, '--keep-keys'])).toBe('Created 1, updated 0, left 0 unchanged, refused 0.\n');
 });

@@ -239,6 +239,7 @@ function normalise(value: unknown, name = ''): unknown {
   if (typeof value !== 'string') return value;
   if (name === 'issuer') return 'an issuer';
   if (name === 'position') return 'a position';
+  if (/\bdb[0-9a-f]{16}\b/.test(value)) return value.replace(/\bdb[0-9a-f]{16}\b/, 'a database');
   if (moment.test(value)) return 'a moment';
   if (uuid.test(value)) return 'a UUID';
   if (/^[0-9a-f]{64}$/.test(value)) return 'a digest';

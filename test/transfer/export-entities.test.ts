@@ -24,15 +24,17 @@ const linesOf = (text: string) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { key: string; fields: object; $complete: boolean; entities: number; problem?: { code: string } });
 
-test('200 — each line is an entity as GET has it, by key, and the last line says that the export is complete', async () => {
+test('200 — each line is an entity as GET has it with the name of the database, by key, and the last line says that the export is complete', async () => {
   const name = newName();
   for (let n = 0; n < 3; n++) await store(name, `{"n": ${n}, "price": 1.50}`);
   const { status, headers, text } = await get(`${name}/export`);
   expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson; charset=utf-8']);
   const [first = '', ...others] = text.trimEnd().split('\n');
-  expect(first).toBe((await get(`${name}/${linesOf(first)[0]?.key}`)).text);
+  const [, database = ''] = /,"database":"(db[0-9a-f]{16})"\}$/.exec(first) ?? [];
+  expect(first.replace(`,"database":"${database}"}`, '}')).toBe((await get(`${name}/${linesOf(first)[0]?.key}`)).text);
   expect(first).toContain('"price": 1.50');
-  expect(others.at(-1)).toMatch(/^\{"\$complete":true,"entities":3(,"position":"\d+")?\}$/);
+  expect(others.at(-1)).toMatch(/^\{"\$complete":true,"entities":3(,"position":"\d+")?,"database":"db[0-9a-f]{16}"\}$/);
+  expect(others.at(-1)).toContain(database);
   expect(
     linesOf(text)
       .slice(0, -1)
@@ -105,12 +107,12 @@ test('200 — CSV has a column for each declared field, and what has none in the
   await store(name, { title: '\\N', address: { city: 'Paris', more: 1 }, count: 'unfit' });
   const { headers, text } = await get(`${name}/export?format=csv`);
   expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
-  expect(text.replaceAll(/^\d+/gm, 'KEY')).toBe(
+  expect(text.replaceAll(/^\d+/gm, 'KEY').replace(/db[0-9a-f]{16}/, 'DB')).toBe(
     [
-      '$key,title,total,count,paid,address.city,address.zip,tags,$fields',
-      'KEY,"a ""b""\r\nc",1.50,3,false,London,007,"[""x"", ""y""]",',
-      'KEY,"",\\N,10.00,,,,,"{""a.b"":""dot"",""more"":[1.0],""address"":{}}"',
-      'KEY,"\\N",,,,Paris,,,"{""count"":""unfit"",""address"":{""more"":1}}"',
+      '$key,title,total,count,paid,address.city,address.zip,tags,$fields,$database=DB',
+      'KEY,"a ""b""\r\nc",1.50,3,false,London,007,"[""x"", ""y""]",,',
+      'KEY,"",\\N,10.00,,,,,"{""a.b"":""dot"",""more"":[1.0],""address"":{}}",',
+      'KEY,"\\N",,,,Paris,,,"{""count"":""unfit"",""address"":{""more"":1}}",',
       '',
     ].join('\r\n'),
   );
@@ -119,8 +121,10 @@ test('200 — CSV has a column for each declared field, and what has none in the
 test('200 — CSV of a name without a type has all fields in one column, and with fields one for each', async () => {
   const name = newName();
   await store(name, { a: 'text', b: { c: 1 } });
-  expect((await get(`${name}/export?format=csv`)).text).toMatch(/^\$key,\$fields\r\n\d+,"{""a"":""text"",""b"":{""c"": 1}}"\r\n$/);
-  expect((await get(`${name}/export?format=csv&fields=a,b.c`)).text).toMatch(/^\$key,a,b\.c\r\n\d+,text,1\r\n$/);
+  expect((await get(`${name}/export?format=csv`)).text).toMatch(
+    /^\$key,\$fields,\$database=\w+\r\n\d+,"{""a"":""text"",""b"":{""c"": 1}}",\r\n$/,
+  );
+  expect((await get(`${name}/export?format=csv&fields=a,b.c`)).text).toMatch(/^\$key,a,b\.c,\$database=\w+\r\n\d+,text,1,\r\n$/);
 });
 
 test('200 — csvSafe puts an apostrophe in front of texts that a spreadsheet would take for a formula, and of no number', async () => {
@@ -131,7 +135,7 @@ test('200 — csvSafe puts an apostrophe in front of texts that a spreadsheet wo
     (await get(`${name}/export?fields=title,count&format=csv${query}`)).text
       .split('\r\n')
       .slice(1, -1)
-      .map((line) => line.replace(/^\d+,/, ''));
+      .map((line) => line.replace(/^\d+,/, '').replace(/,$/, ''));
   expect(await titles('')).toEqual(['=1+1,-1', '+1,-1', '-1,-1', '@SUM(A1),-1', '"\t=1",-1', "'=1,-1", 'plain,-1']);
   expect(await titles('&csvSafe=true')).toEqual(["'=1+1,-1", "'+1,-1", "'-1,-1", "'@SUM(A1),-1", '"\'\t=1",-1', "''=1,-1", 'plain,-1']);
 });
