@@ -299,7 +299,12 @@ export interface paths {
          */
         get: operations["startOpenIdSignIn"];
         put?: never;
-        post?: never;
+        /**
+         * Begin a sign-in for another party
+         * @description A provider or another party begins the sign-in with a form (OpenID Connect Core, section 4). The browser goes on to `GET` of this address, with
+         *     the fields as its parameters. Further fields are ignored, as the standard asks.
+         */
+        post: operations["initiateOpenIdSignIn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1134,6 +1139,24 @@ export interface components {
              * @description Where to send the browser, within ten minutes.
              */
             url: string;
+        };
+        /**
+         * @description A sign-in that another party begins. Further fields are ignored, as the standard asks.
+         * @example {
+         *       "iss": "https://login.example.com",
+         *       "login_hint": "ada@example.com",
+         *       "target_link_uri": "http://localhost:3000/auth"
+         *     }
+         */
+        InitiatedSignIn: {
+            /** @description The issuer; it must be the one of the path. */
+            iss: string;
+            /** @description Text about the user, which is passed on to the provider. */
+            login_hint?: string;
+            /** @description Where to go in the end; a URL on this service's origin. */
+            target_link_uri?: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description What a provider says is over. Further fields are ignored, as the standard asks.
@@ -2918,6 +2941,42 @@ export interface operations {
             404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    initiateOpenIdSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        /** @description Who begins the sign-in, and for whom. */
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["InitiatedSignIn"];
+            };
+        };
+        responses: {
+            /** @description The browser goes to the start of the sign-in at `PUBLIC_URL`. */
+            303: {
+                headers: {
+                    /** @description The start, with the fields of the form. */
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
         };
     };
     finishOpenIdSignIn: {

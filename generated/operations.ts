@@ -18,6 +18,7 @@ export const operations = {
   rotateKey: { method: 'POST', path: '/auth/keys/{id}/rotate', tag: 'API keys', caller: 'principal' },
   listIssuers: { method: 'GET', path: '/auth/issuers', tag: 'OIDC', caller: 'anyone' },
   startOpenIdSignIn: { method: 'GET', path: '/auth/oidc/{issuer}/start', tag: 'OIDC', caller: 'anyone' },
+  initiateOpenIdSignIn: { method: 'POST', path: '/auth/oidc/{issuer}/start', tag: 'OIDC', caller: 'anyone' },
   finishOpenIdSignIn: { method: 'GET', path: '/auth/oidc/{issuer}/callback', tag: 'OIDC', caller: 'anyone' },
   linkIdentity: { method: 'POST', path: '/auth/oidc/{issuer}/link', tag: 'OIDC', caller: 'principal' },
   listIdentities: { method: 'GET', path: '/auth/identities', tag: 'OIDC', caller: 'principal' },

@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { AggregateEntitiesData, AggregateEntitiesResponses, ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, ExportEntitiesData, ExportEntitiesResponses, ExportQueryData, ExportQueryResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, ImportEntitiesData, ImportEntitiesResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RestoreEntityData, RestoreEntityResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses, UpsertEntityData, UpsertEntityResponses } from './types.gen.ts';
+import type { AggregateEntitiesData, AggregateEntitiesResponses, ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, ExportEntitiesData, ExportEntitiesResponses, ExportQueryData, ExportQueryResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, ImportEntitiesData, ImportEntitiesResponses, InitiateOpenIdSignInData, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RestoreEntityData, RestoreEntityResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses, UpsertEntityData, UpsertEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -349,6 +349,23 @@ export const listIssuers = (options: Options<ListIssuersData>): RequestResult<Li
  *
  */
 export const startOpenIdSignIn = (options: Options<StartOpenIdSignInData>): RequestResult<unknown> => options.client.get<unknown>({ url: '/auth/oidc/{issuer}/start', ...options });
+
+/**
+ * Begin a sign-in for another party
+ *
+ * A provider or another party begins the sign-in with a form (OpenID Connect Core, section 4). The browser goes on to `GET` of this address, with
+ * the fields as its parameters. Further fields are ignored, as the standard asks.
+ *
+ */
+export const initiateOpenIdSignIn = (options: Options<InitiateOpenIdSignInData>): RequestResult<unknown> => options.client.post<unknown>({
+    ...urlSearchParamsBodySerializer,
+    url: '/auth/oidc/{issuer}/start',
+    ...options,
+    headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        ...options.headers
+    }
+});
 
 /**
  * Come back from a provider

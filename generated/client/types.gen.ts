@@ -408,6 +408,25 @@ export type ProviderAddress = {
 };
 
 /**
+ * A sign-in that another party begins. Further fields are ignored, as the standard asks.
+ */
+export type InitiatedSignIn = {
+    /**
+     * The issuer; it must be the one of the path.
+     */
+    iss: string;
+    /**
+     * Text about the user, which is passed on to the provider.
+     */
+    login_hint?: string;
+    /**
+     * Where to go in the end; a URL on this service's origin.
+     */
+    target_link_uri?: string;
+    [key: string]: unknown;
+};
+
+/**
  * What a provider says is over. Further fields are ignored, as the standard asks.
  */
 export type ProviderLogout = {
@@ -2569,6 +2588,56 @@ export type StartOpenIdSignInErrors = {
 };
 
 export type StartOpenIdSignInError = StartOpenIdSignInErrors[keyof StartOpenIdSignInErrors];
+
+export type InitiateOpenIdSignInData = {
+    /**
+     * Who begins the sign-in, and for whom.
+     */
+    body: InitiatedSignIn;
+    path: {
+        /**
+         * The issuer's id.
+         */
+        issuer: string;
+    };
+    query?: never;
+    url: '/auth/oidc/{issuer}/start';
+};
+
+export type InitiateOpenIdSignInErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+};
+
+export type InitiateOpenIdSignInError = InitiateOpenIdSignInErrors[keyof InitiateOpenIdSignInErrors];
 
 export type FinishOpenIdSignInData = {
     body?: never;

@@ -23,7 +23,14 @@ import type { Provider } from './tokens/issuer-registry.ts';
 
 type OidcHandlers = Pick<
   Handlers,
-  'listIssuers' | 'startOpenIdSignIn' | 'finishOpenIdSignIn' | 'linkIdentity' | 'listIdentities' | 'unlinkIdentity' | 'logoutFromProvider'
+  | 'listIssuers'
+  | 'startOpenIdSignIn'
+  | 'initiateOpenIdSignIn'
+  | 'finishOpenIdSignIn'
+  | 'linkIdentity'
+  | 'listIdentities'
+  | 'unlinkIdentity'
+  | 'logoutFromProvider'
 >;
 
 export function oidcHandlers(context: Context): OidcHandlers {
@@ -42,7 +49,7 @@ export function oidcHandlers(context: Context): OidcHandlers {
 
     async startOpenIdSignIn({ params, query, caller, request }) {
       const provider = providerOf(params.issuer);
-      requireIssuer(provider, query.iss);
+      requireIssuer(provider, query.iss, { parameter: 'iss' });
       if (query.redirected !== '1' && isOtherHost(request.host, config.publicUrl)) {
         const search = new URLSearchParams({ ...query, redirected: '1' }).toString();
         return { status: 307, headers: { Location: `${startUrl(config.publicUrl, provider)}?${search}` } };
@@ -56,6 +63,14 @@ export function oidcHandlers(context: Context): OidcHandlers {
         if (error instanceof Problem) error.links = { retry: publicPath(config.publicUrl, `/${request.url.replace(/^\/+/, '')}`) };
         throw error;
       }
+    },
+
+    async initiateOpenIdSignIn({ params, body: { iss, login_hint, target_link_uri } }) {
+      const provider = providerOf(params.issuer);
+      requireIssuer(provider, iss, { pointer: '/iss' });
+      const asked = { iss, ...(login_hint !== undefined && { login_hint }), ...(target_link_uri !== undefined && { target_link_uri }) };
+      const search = new URLSearchParams({ ...asked, redirected: '1' }).toString();
+      return { status: 303, headers: { Location: `${startUrl(config.publicUrl, provider)}?${search}` } };
     },
 
     async finishOpenIdSignIn({ params, query, caller, request }) {
@@ -105,7 +120,7 @@ function isOtherHost(host: string, { hostname }: URL): boolean {
 }
 
 /** Throws 400 `malformed-request` if another party begins a sign-in at another issuer than the path names. */
-function requireIssuer({ issuer }: Provider, iss: string | undefined): void {
+function requireIssuer({ issuer }: Provider, iss: string | undefined, place: { parameter: string } | { pointer: string }): void {
   if (iss === undefined || iss === issuer) return;
-  throw new Problem('malformed-request', { faults: [{ parameter: 'iss', code: 'invalid-value', ...expectedOneOf([issuer]) }] });
+  throw new Problem('malformed-request', { faults: [{ ...place, code: 'invalid-value', ...expectedOneOf([issuer]) }] });
 }

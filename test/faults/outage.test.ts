@@ -147,8 +147,8 @@ describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
   });
 });
 
-/** What is answered before the first statement: the list of issuers, and the refusal of a logout token that no issuer has signed. */
-const answeredWithoutDatabase: Record<string, number> = { listIssuers: 200, logoutFromProvider: 400 };
+/** What is answered before the first statement: the list of issuers, and refusals of a foreign issuer and of a logout token that no issuer has signed. */
+const answeredWithoutDatabase: Record<string, number> = { listIssuers: 200, initiateOpenIdSignIn: 400, logoutFromProvider: 400 };
 
 describe('an unresponsive database', () => {
   test('503 — to every operation that needs the database within seconds, and the service finds a moved database without a restart', async () => {

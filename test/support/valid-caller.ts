@@ -178,6 +178,7 @@ export class ValidCaller {
     revokeKey: async ({ id }) => ({ values: { id: await this.#newKey(id) } }),
     rotateKey: async ({ id }) => ({ values: { id: await this.#newKey(id) } }),
     startOpenIdSignIn: async () => this.#atIssuer,
+    initiateOpenIdSignIn: async () => ({ ...this.#atIssuer, body: { iss: this.#issuer.url } }),
     finishOpenIdSignIn: async ({ id, way }, { lot }) => {
       const { path, cookie } = await this.#return(way, lot % 2 === 0 ? undefined : await this.#service.openSession(id));
       return { ...this.#atIssuer, query: Object.fromEntries(new URL(path, this.#service.url).searchParams), headers: { cookie } };
