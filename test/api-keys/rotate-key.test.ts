@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { components } from '../../generated/api.ts';
 import { liveKeysPerUser } from '../../src/api-keys/store.ts';
 import { sessionOf } from '../support/clock.ts';
+import { whileWaiting } from '../support/entities.ts';
 import { useService, type Call, type ProblemBody } from '../support/service.ts';
 
 type NewKey = components['schemas']['NewKey'];
@@ -113,6 +114,23 @@ describe('rotateKey', () => {
     expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404]);
     expect(new Set(answers.map(({ body }) => JSON.stringify({ ...body, instance: '' }))).size).toBe(1);
     expect(await status(foreign.key)).toBe(200);
+  });
+
+  test('404 — a key that is revoked or expires while its rotation waits gets no successor', async () => {
+    for (const end of [sql`revoked_at = now()`, sql`expires_at = now()`]) {
+      const { id } = await create(ada);
+      const keys = async () => (await service().db.selectFrom('api_key').select('id').execute()).length;
+      const before = await keys();
+      const ended = sql`update api_key set ${end} where id = ${id}`;
+      const answer = await whileWaiting(
+        service(),
+        ended,
+        () => rotate<ProblemBody>(ada, id),
+        async () => undefined,
+      );
+      expect([answer.status, await keys()]).toEqual([404, before]);
+      expect((await rowOf(id)).replaced_at).toBeNull();
+    }
   });
 
   test('409 — of several concurrent rotations of one key one succeeds', async () => {

@@ -1,5 +1,9 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { deleteProfile } from '../../src/accounts/assignments.ts';
+import { deleteRole } from '../../src/accounts/roles.ts';
 import { AdminCommand } from '../support/admin.ts';
+import { whileWaiting } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
 interface RoleDocument {
@@ -189,6 +193,27 @@ describe('profile update, profile delete, role delete', () => {
       expect.objectContaining({ name: 'tess', profiles: [{ name: 'kept', default: true }] }),
     );
   });
+});
+
+test('a role or profile that is given away while its deletion waits is not deleted, and the refusal names who has it', async () => {
+  const { db, store } = service();
+  const { id: userId } = await service().createUser('receiver', null);
+  await service().createProfile(userId, 'given', { note: ['read'] });
+  const idOf = async (table: 'role' | 'profile', name: string) =>
+    (await db.selectFrom(table).where('name', '=', name).select('id').executeTakeFirstOrThrow()).id;
+  await admin.say(['role', 'create', 'late', '--description', 'Given meanwhile']);
+  await admin.say(['profile', 'create', 'late', '--label', 'Late', '--roles', 'given']);
+  const [role, profile, given] = [await idOf('role', 'late'), await idOf('profile', 'late'), await idOf('profile', 'given')];
+  const nothing = async () => undefined;
+  const giveRole = sql`insert into profile_role (profile_id, role_id) values (${given}, ${role})`;
+  const deletion = () => store.transaction((trx) => deleteRole(trx, role));
+  expect(await whileWaiting(service(), giveRole, deletion, nothing)).toEqual(['given']);
+  const giveProfile = sql`insert into user_profile (user_id, profile_id, is_default) values (${userId}, ${profile}, false)`;
+  const profileDeletion = () => store.transaction((trx) => deleteProfile(trx, profile));
+  expect(await whileWaiting(service(), giveProfile, profileDeletion, nothing)).toEqual({ users: ['receiver'], keys: [] });
+  expect([await idOf('role', 'late'), await idOf('profile', 'late')]).toEqual([role, profile]);
+  expect(await db.selectFrom('profile_role').where('role_id', '=', role).select('profile_id').execute()).toEqual([{ profile_id: given }]);
+  expect((await db.selectFrom('user_profile').where('profile_id', '=', profile).select('user_id').execute()).length).toBe(1);
 });
 
 test('lists of roles and profiles are tables for people and JSON for scripts', async () => {

@@ -51,6 +51,21 @@ test('removes tokens that a profile switch has replaced, and not those that dete
   expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
 });
 
+test('leaves the token that a profile switch has replaced as long as the new one was never used', async () => {
+  const { db } = service();
+  await service().createUser('hopper');
+  const old = await service().signIn('hopper');
+  expect((await service().call('POST', '/auth/profile', { cookie: old })).status).toBe(200);
+  const age = () =>
+    db
+      .updateTable('superseded_token')
+      .set({ superseded_at: sql`superseded_at - interval '61 minutes'` })
+      .execute();
+  await age();
+  expect(await deleteReplacedTokens(db, 1_000)).toBe(0);
+  expect((await service().call('POST', '/auth/refresh', { cookie: old })).status, 'the answer with the new one was lost').toBe(200);
+});
+
 const expired = [
   {
     table: 'session',

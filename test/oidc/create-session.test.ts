@@ -1,6 +1,9 @@
 /** POST /auth with `oidcIssuer`: an access token opens a session. Which tokens are valid is in refusals.test.ts. */
 import { cookieOf, password, useService, type Answer, type Call } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { findAccount, getAccount, type Account } from '../../src/accounts/users.ts';
+import type { Caller } from '../../src/authn/caller.ts';
+import { openSession } from '../../src/sessions/open.ts';
 import { TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
 
 const clock = new TestClock();
@@ -37,6 +40,20 @@ beforeAll(async () => {
 });
 
 describe('opening a session', () => {
+  test('403 — for the user of an identity that has been linked to another one since the user was read, or to none', async () => {
+    const { id } = await service().createUser('moved');
+    const { db, context } = service();
+    const [ada, moved] = [await findAccount(db, 'ada'), await getAccount(db, id)];
+    if (!ada) throw new Error('there is no user ada');
+    const origin = { requestId: 'urn:uuid:00000000-0000-0000-0000-000000000000', address: '127.0.0.1', userAgent: undefined };
+    const caller = { origin, cookies: { header: undefined } } as Caller;
+    const open = (account: Account, subject: string) =>
+      openSession(context, caller, { account, method: 'token', locale: undefined, identity: { issuer: corp.url, subject } });
+    expect(await open(ada, 'alice')).toHaveProperty('token');
+    expect([await open(moved, 'alice'), await open(moved, 'nobody')]).toEqual([{ refused: 'unlinked' }, { refused: 'unlinked' }]);
+    expect(await db.selectFrom('session').where('user_id', '=', id).select('id').execute()).toEqual([]);
+  });
+
   test('200 — with a token from a sign-in at the issuer; all operations accept the cookie', async () => {
     const { accessToken } = await corp.signIn('alice');
     const opened = await service().call<Info>('POST', '/auth', { form: { oidcIssuer: 'corp', access_token: accessToken, locale: 'de' } });

@@ -103,6 +103,13 @@ const readInfo = (cookie: string) => service.call<Info>('GET', '/auth?profiles=1
 
 const newSubject = () => `subject-${subjects++}`;
 
+test('200 — the newest token of one subject does not make those of another subject of the issuer older (rule 62)', async () => {
+  const [one, other] = [newSubject(), newSubject()];
+  for (const sub of [one, other]) expect(namesOf(await bear(await token(sub, [], 100)))).toEqual(['member']);
+  expect(namesOf(await bear(await token(one, ['authors'], 10)))).toEqual(['author', 'member']);
+  expect(namesOf(await bear(await token(other, ['readers'], 50)))).toEqual(['member', 'reader']);
+});
+
 describe('an older token', () => {
   test.each([
     ['by itself', async (sub: string, groups: string[], age: number) => bear(await token(sub, groups, age))],
