@@ -28,6 +28,7 @@ export type FaultCode =
   | 'too-many-values'
   | 'too-costly'
   | 'type-too-costly'
+  | 'type-not-supported'
   | 'member-name-too-long'
   | 'member-name-reserved'
   | 'invalid-cursor'

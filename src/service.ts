@@ -41,7 +41,7 @@ import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
 import { OutageLog } from './telemetry/outage-log.ts';
 import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
-import { costlyTypeRisk, isSuperuser, laterSchemaRisk, risksOf, youngSpaceBytes } from './maintenance/risks.ts';
+import { isSuperuser, laterSchemaRisk, risksOf, uncheckedTypeRisk, youngSpaceBytes } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { createHashingQueue } from './http/concurrency-limit.ts';
 import { openPeppers } from './credentials/pepper.ts';
@@ -92,7 +92,9 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     },
   );
   const { db } = store;
-  const entityTypes = new TypeRegistry(db, config, (name) => app?.log.warn({ event: 'configuration.risky' }, costlyTypeRisk(name)));
+  const entityTypes = new TypeRegistry(db, config, (name, fault) =>
+    app?.log.warn({ event: 'configuration.risky' }, uncheckedTypeRisk(name, fault)),
+  );
   const serviceSecrets = new ServiceSecrets(db);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),

@@ -2,9 +2,9 @@
 import type { Store } from '../database/port.ts';
 import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
 import { verifyCompanion } from '../entities/verify.ts';
-import { isCheapDocument } from '../entity-types/proof.ts';
+import { faultOfStored } from '../entity-types/proof.ts';
 import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
-import { costlyTypeRisk } from '../maintenance/risks.ts';
+import { uncheckedTypeRisk } from '../maintenance/risks.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
 
 /** Entities of each type whose rows are compared unless all are. */
@@ -19,17 +19,18 @@ export async function checkBuilds({ db }: Store): Promise<CheckFinding> {
   );
 }
 
-/** Whether the service can check the fields of each type that a caller has declared. */
+/** Whether the service can check the fields of each type. */
 export async function checkTypes({ db }: Store): Promise<CheckFinding> {
   const types = await listTypes(db);
   const documents = await listDocuments(db);
-  const costly: string[] = [];
+  const risks: string[] = [];
   for (const { name, source } of types) {
     const document = documents.get(name);
-    if (source === 'api' && document && !(await isCheapDocument(document))) costly.push(name);
+    const fault = document && (await faultOfStored(document, source));
+    if (fault) risks.push(uncheckedTypeRisk(name, fault));
   }
-  return costly.length > 0
-    ? fail(costly.map(costlyTypeRisk).join('; '))
+  return risks.length > 0
+    ? fail(risks.join('; '))
     : ok(`fields can be checked against each of ${types.length} types`);
 }
 

@@ -10,6 +10,7 @@ import { applyChange } from '../entity-types/apply.ts';
 import { faultsOfContradictions } from '../entity-types/contradictions.ts';
 import { faultText, readTypeFiles, refusalText } from '../entity-types/files.ts';
 import { findingsOf, unfitEntities, type Findings } from '../entity-types/findings.ts';
+import { faultOfStored } from '../entity-types/proof.ts';
 import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from '../entity-types/plan.ts';
 import { inOrder } from '../entity-types/order.ts';
 import { faultsOfRequirements } from '../entity-types/requirements.ts';
@@ -210,7 +211,8 @@ interface TypeStatus extends Findings {
   name: string;
   /** 0 while the first type of the name is being built. */
   revision: string;
-  state: 'ready' | 'building';
+  /** `unchecked`: this version cannot check fields against the type, so each of its entities counts as unfit. */
+  state: 'ready' | 'building' | 'unchecked';
 }
 
 async function status({ store: { db } }: Admin): Promise<CommandOutcome> {
@@ -219,9 +221,11 @@ async function status({ store: { db } }: Admin): Promise<CommandOutcome> {
   for (const { name } of await listTypes(db)) {
     const type = await findType(db, name);
     if (!type) continue;
-    const { unfit, examples } = await unfitEntities(db, type);
-    const state = builds.includes(name) ? 'building' : 'ready';
-    document.push({ name, revision: type.revision, state, entities: await countEntities(db, name), unfit, examples });
+    const entities = await countEntities(db, name);
+    const isUnchecked = (await faultOfStored(type.document, type.source)) !== undefined;
+    const { unfit, examples } = isUnchecked ? { unfit: entities, examples: [] } : await unfitEntities(db, type);
+    const state = builds.includes(name) ? 'building' : isUnchecked ? 'unchecked' : 'ready';
+    document.push({ name, revision: type.revision, state, entities, unfit, examples });
   }
   // The first type of these names is being built.
   for (const name of builds.filter((each) => !document.some((type) => type.name === each)))

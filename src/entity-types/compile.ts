@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { readableCompanion, type Companion } from '../companion/layout.ts';
 import { Problem } from '../errors.ts';
+import type { FaultCode } from '../faults.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
 import type { RuleKeywords } from '../companion/rules.ts';
 import type { TypeSource } from '../database/tables.ts';
@@ -18,11 +19,9 @@ import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';
 import { validatorOptions } from './validator.ts';
 
-/** The type with this document, which `faultsOfDocument` has accepted. */
+/** The type with this document, which `faultsOfDocument` has accepted. Throws `InvalidSchema` for others. */
 export function compileType(revision: string, document: Schema, source: TypeSource, companion: Companion | null = null): EntityType {
   const schema = schemaOf(document);
-  const { 'x-collation': collated = {} }: RuleKeywords = document;
-  const collations = new Map(Object.entries(collated));
   const meter = new PatternMeter();
   const options = validatorOptions(source, meter);
   const validator = compileSchema(schema, options);
@@ -37,8 +36,7 @@ export function compileType(revision: string, document: Schema, source: TypeSour
       );
   });
   return {
-    revision,
-    document,
+    ...readableType(revision, document, companion),
     check(fields, sent = () => fields) {
       const bounded = <T>(tests: () => T): T => withinPatternWork(meter, sent, tests);
       const first = bounded(() => validator.firstErrorOf(fields));
@@ -52,7 +50,28 @@ export function compileType(revision: string, document: Schema, source: TypeSour
       if (faults.length > 0) throw new Problem('validation-failed', { faults });
     },
     acceptsPatch: (patch) => acceptsPatch(patch) && findMisspelt(patch).length === 0,
-    fields: { ...comparedTypes(fieldTypesOf(schema), companion), collationOf: (field) => collations.get(field.join('.')) },
+  };
+}
+
+/** The type of a stored document, none of whose fields can be checked for the reason `code`: nothing is written, and everything can be read. */
+export function typeWithoutWrites(revision: string, document: Schema, code: FaultCode, companion: Companion | null = null): EntityType {
+  return {
+    ...readableType(revision, document, companion),
+    check() {
+      throw new Problem('validation-failed', { faults: [{ pointer: '', code }] });
+    },
+    acceptsPatch: () => false,
+  };
+}
+
+/** What a type says of stored entities. */
+function readableType(revision: string, document: Schema, companion: Companion | null): Omit<EntityType, 'check' | 'acceptsPatch'> {
+  const { 'x-collation': collated = {} }: RuleKeywords = document;
+  const collations = new Map(Object.entries(collated));
+  return {
+    revision,
+    document,
+    fields: { ...comparedTypes(fieldTypesOf(schemaOf(document)), companion), collationOf: (field) => collations.get(field.join('.')) },
     isPlaceholder: false,
     mayBeUnfit: false,
     requiresIfMatch: requiresIfMatch(document),
@@ -75,16 +94,5 @@ function comparedTypes(types: FieldTypes, companion: Companion | null): FieldTyp
       if (types.typeOf(field) !== 'string') return undefined;
       return columnsOf(field).some(({ type }) => type === 'folded') ? 'indexed' : 'unindexed';
     },
-  };
-}
-
-/** The type, none of whose fields can be checked in bounded time: nothing is written, and everything can be read. */
-export function withoutWrites(type: EntityType): EntityType {
-  return {
-    ...type,
-    check() {
-      throw new Problem('validation-failed', { faults: [{ pointer: '', code: 'type-too-costly' }] });
-    },
-    acceptsPatch: () => false,
   };
 }

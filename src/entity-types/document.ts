@@ -194,7 +194,7 @@ function faultsOfExpansion(document: Schema): Fault[] {
 }
 
 /** What is found only when a validator is made: a pattern that is none, a limit that its format cannot have, schemas that apply each other for ever. */
-function faultsOfCompilation(document: Schema, source: TypeSource): Fault[] {
+export function faultsOfCompilation(document: Schema, source: TypeSource): Fault[] {
   try {
     compileSchema(schemaOf(document), validatorOptions(source));
     return [];

@@ -7,8 +7,8 @@ import type { Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { compileType, withoutWrites } from './compile.ts';
-import { isCheapDocument } from './proof.ts';
+import { compileType, typeWithoutWrites } from './compile.ts';
+import { faultOfStored, type StoredTypeFault } from './proof.ts';
 import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
 import type { EntityType, EntityTypes } from './types.ts';
 
@@ -20,7 +20,7 @@ const leastCharacters = 4_096;
 export class TypeRegistry implements EntityTypes {
   readonly #db: Kysely<Database>;
   readonly #onlyDeclared: boolean;
-  readonly #onCostly: (name: string, revision: string) => void;
+  readonly #onUnchecked: (name: string, fault: StoredTypeFault) => void;
   /** By revision: what a revision is never changes. Requests that need the same one at the same time share its load. */
   readonly #types = new LRUCache<string, EntityType>({
     maxSize: maximumCharacters,
@@ -31,14 +31,14 @@ export class TypeRegistry implements EntityTypes {
   #revisions: Promise<ReadonlyMap<string, string>> | undefined;
   #notified = false;
 
-  /** `onCostly` receives the name and revision of a type whose patterns take too long, when this process has read it. */
+  /** `onUnchecked` receives the name of a type whose fields cannot be checked, and why, when this process has read it. */
   constructor(
     db: Kysely<Database>,
     { entityTypes }: Pick<Config, 'entityTypes'>,
-    onCostly: (name: string, revision: string) => void = () => undefined,
+    onUnchecked: (name: string, fault: StoredTypeFault) => void = () => undefined,
   ) {
     this.#db = db;
-    this.#onCostly = onCostly;
+    this.#onUnchecked = onUnchecked;
     this.#onlyDeclared = entityTypes === 'declared';
   }
 
@@ -102,9 +102,9 @@ export class TypeRegistry implements EntityTypes {
     const found = await findRevision(db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
     const { name, document, source, companion, isPlaceholder, mayBeUnfit } = found;
-    const type = { ...compileType(revision, document, source, companion), isPlaceholder, mayBeUnfit };
-    if (source !== 'api' || (await isCheapDocument(document))) return type;
-    this.#onCostly(name, revision);
-    return withoutWrites(type);
+    const fault = await faultOfStored(document, source);
+    if (fault) this.#onUnchecked(name, fault);
+    const type = fault ? typeWithoutWrites(revision, document, fault.code, companion) : compileType(revision, document, source, companion);
+    return { ...type, isPlaceholder, mayBeUnfit };
   }
 }

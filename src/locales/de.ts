@@ -238,6 +238,8 @@ export const de: Catalogue = {
     'too-many-values': 'Es sind zu viele Werte.[ Höchstzahl: {limit}.]',
     'too-costly': 'Die Prüfung dauert zu lange. Kürzen oder vereinfachen Sie dies.',
     'type-too-costly': 'Die Muster des Typs brauchen zu lange für die Prüfung. Deklarieren Sie ihn mit einfacheren.',
+    'type-not-supported':
+      'Diese Version kann Felder nicht gegen den Typ prüfen. Deklarieren Sie ihn neu; „doctor“ nennt die Stellen, die zu ändern sind.',
     'member-name-too-long': 'Ein Element dieses Objekts hat einen zu langen Namen.[ Höchstlänge: {limit}.]',
     'member-name-reserved': 'Der Name dieses Elements ist reserviert. Verwenden Sie einen anderen.',
     'invalid-cursor': 'Dieser Cursor gehört nicht zu dieser Liste. Beginnen Sie ohne ihn von vorn.',

@@ -221,6 +221,8 @@ export const en: Catalogue = {
     'too-many-values': 'There are too many values.[ Maximum number: {limit}.]',
     'too-costly': 'This takes too long to check. Make it shorter or simpler.',
     'type-too-costly': 'The patterns of the type take too long to check. Declare it with simpler ones.',
+    'type-not-supported':
+      'This version cannot check fields against the type. Declare the type again; "doctor" says where it needs a change.',
     'member-name-too-long': 'A member of this object has too long a name.[ Maximum length: {limit}.]',
     'member-name-reserved': 'The name of this member is reserved. Use another one.',
     'invalid-cursor': 'This cursor does not belong to this list. Begin again without it.',

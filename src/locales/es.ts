@@ -228,6 +228,7 @@ export const es: Catalogue = {
     'too-many-values': 'Hay demasiados valores.[ Número máximo: {limit}.]',
     'too-costly': 'La comprobación tarda demasiado. Acorte o simplifique esto.',
     'type-too-costly': 'Los patrones del tipo tardan demasiado en comprobarse. Declárelo con patrones más sencillos.',
+    'type-not-supported': 'Esta versión no puede comprobar campos con el tipo. Declárelo de nuevo; «doctor» indica qué hay que cambiar.',
     'member-name-too-long': 'Un miembro de este objeto tiene un nombre demasiado largo.[ Longitud máxima: {limit}.]',
     'member-name-reserved': 'El nombre de este miembro está reservado. Utilice otro.',
     'invalid-cursor': 'Este cursor no pertenece a esta lista. Empiece de nuevo sin él.',

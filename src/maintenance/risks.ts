@@ -6,6 +6,7 @@ import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
 import { databaseUrls } from '../config/database-settings.ts';
 import { isLoopback } from '../config/near-hosts.ts';
 import type { Database } from '../database/tables.ts';
+import type { StoredTypeFault } from '../entity-types/proof.ts';
 import { openFilesAdvice } from '../http/open-files.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 
@@ -86,9 +87,13 @@ export const leftPasswordRisk = (file: string) => `${file} still has the first p
 export const plainHttpRisk =
   'HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read and change passwords, sessions and data on their way, and can act as this service';
 
-/** What it means that an earlier version has accepted a type whose patterns take too long. */
-export const costlyTypeRisk = (name: string) =>
-  `the patterns of the entity type ${name} take too long to compile: its entities can be read, but not written. Declare it with simpler patterns`;
+/** What it means that an earlier version has accepted a type whose fields this one cannot check. */
+export function uncheckedTypeRisk(name: string, { code, pointers }: StoredTypeFault): string {
+  const effect = 'its entities can be read, but not written';
+  if (code === 'type-too-costly')
+    return `the patterns of the entity type ${name} take too long to compile: ${effect}. Declare it with simpler patterns`;
+  return `this version cannot check the entity type ${name}, because of ${pointers.join(', ')}: ${effect}. Declare it with other values there`;
+}
 
 /** An upgrade that is under way, or was rolled back, leaves this version on a schema that it does not know. */
 export const laterSchemaRisk = (later: readonly string[]) =>

@@ -1,10 +1,10 @@
 /** Types whose check or use would take long: they are refused with their place, and the process answers others meanwhile (rules 101 and 102). */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { sql } from 'kysely';
 import { TypeRegistry } from '../../src/entity-types/registry.ts';
 import { AdminCommand } from '../support/admin.ts';
 import type { Entity } from '../support/entities.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
+import { storeDocument } from '../support/stored-document.ts';
 
 const service = useService();
 let cookie: string;
@@ -76,12 +76,7 @@ test('422 — a stored type whose patterns take too long refuses writes and can 
   expect((await put({ properties: { a: { pattern: 'a' } } })).status).toBe(201);
   const { body } = await create({ a: 'a' });
   const document = { properties: { a: { pattern: `(?i)${'[a-\uffff]'.repeat(2_000)}|a` } } };
-  await sql`
-    with revision as (
-      insert into entity_type_revision (name, document, source, plan, applied_by)
-      values (${name}, ${JSON.stringify(document)}, 'api', '{}', 'ada') returning revision
-    )
-    update entity_type set revision = (select revision from revision) where name = ${name}`.execute(service().db);
+  await storeDocument(service().db, name, document, 'api');
   const replica = await service().replica();
   const call = (method: string, path: string, json?: object) =>
     replica.call<ProblemBody & Entity>(method, `/rest/entity/${name}${path}`, { cookie, ...(json && { json }) });
@@ -91,8 +86,28 @@ test('422 — a stored type whose patterns take too long refuses writes and can 
   expect((await call('GET', `/${body.key}`)).body).toMatchObject({ fields: { a: 'a' } });
   expect((await call('GET', '?filter={"a":"a"}')).status).toBe(200);
   const reported: string[] = [];
-  await new TypeRegistry(service().db, { entityTypes: 'open' }, (each) => reported.push(each)).find(name);
-  expect(reported).toEqual([name]);
+  await new TypeRegistry(service().db, { entityTypes: 'open' }, (each, { code }) => reported.push(each, code)).find(name);
+  expect(reported).toEqual([name, 'type-too-costly']);
   const { stdout } = await new AdminCommand(service().databaseUrl).run(['doctor']);
   expect(stdout).toContain(`the patterns of the entity type ${name} take too long to compile`);
+});
+
+test('422 — a stored type that an earlier version accepted and this one cannot check refuses writes and can be read (rule 151)', async () => {
+  expect((await put({ properties: { at: { type: 'string' } } })).status).toBe(201);
+  const { body } = await create({ at: '2026-11-26T10:00:00Z' });
+  const document = { properties: { at: { type: 'string', format: 'date-time', formatMinimum: '2020-01-01' } } };
+  expect(
+    faultsOf(await service().call('PUT', `/rest/entity-type/${name}`, { cookie, json: document, headers: { 'if-match': '*' } })),
+  ).toEqual([422, 'invalid-value /properties/at/formatMinimum']);
+  await storeDocument(service().db, name, document, 'api');
+  const replica = await service().replica();
+  const call = (method: string, path: string, json?: object) =>
+    replica.call<ProblemBody & Entity>(method, `/rest/entity/${name}${path}`, { cookie, ...(json && { json }) });
+  expect(faultsOf(await call('POST', '', { at: '2026-11-26T10:00:00Z' }))).toEqual([422, 'type-not-supported ']);
+  expect(faultsOf(await call('POST', `/${body.key}`, { at: '2026-11-26T11:00:00Z' }))).toEqual([422, 'type-not-supported ']);
+  expect((await call('GET', `/${body.key}`)).body).toMatchObject({ fields: { at: '2026-11-26T10:00:00Z' }, version: 1 });
+  expect((await call('GET', '?filter={"at":{"$gte":"2026-11-26T10:00:00Z"}}')).body).toMatchObject({ items: [{ key: body.key }] });
+  const reported: unknown[] = [];
+  await new TypeRegistry(service().db, { entityTypes: 'open' }, (...each) => reported.push(each)).find(name);
+  expect(reported).toEqual([[name, { code: 'type-not-supported', pointers: ['/properties/at/formatMinimum'] }]]);
 });
