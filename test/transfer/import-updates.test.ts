@@ -1,6 +1,6 @@
 /** `POST /rest/entity/{name}/import` with `by`: which entity a row changes, what it may remove, and what is told of it. */
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { importFile, refusalsOf } from '../support/imports.ts';
 import { useService } from '../support/service.ts';
@@ -203,11 +203,64 @@ describe('unique values of other rules', () => {
     ]);
   });
 
+  test('200 — a value that a row removes is free for later rows of the same transaction and of others, in a dry run too', async () => {
+    const name = await withFull({ code: 'b', serial: 's2' });
+    const filler = Array.from({ length: 500 }, (_, n) => `f${n},`).join('\n');
+    const file = `code,serial\na,\nc,s1\nd,s2\nb,\n${filler}\ne,s2\n`;
+    const planned = await send(name, file, '?by=code&dryRun=true');
+    const done = await send(name, file, '?by=code');
+    for (const { refused, end } of [planned, done]) {
+      expect(refusalsOf(refused)).toEqual(['4 409 duplicate-value /serial']);
+      expect(end).toMatchObject({ created: 502, updated: 2, failed: 1 });
+    }
+    const serials = new Map((await fieldsOf(name)).map(({ code, serial }) => [code, serial]));
+    expect(['a', 'b', 'c', 'd', 'e'].map((code) => serials.get(code))).toEqual([undefined, undefined, 's1', undefined, 's2']);
+  });
+
+  test('200 — a value that mode=replace or a merge with null removes is free too, and one of several fields', async () => {
+    const name = await declared({ ...product, 'x-unique': [{ fields: ['code'] }, { fields: ['serial', 'price'] }] });
+    const taken = { serial: 's', price: '1' };
+    for (const [mode, row] of Object.entries({ replace: { code: 'a', serial: 's' }, merge: { code: 'a', price: null } })) {
+      await send(name, JSON.stringify({ code: 'a', ...taken }), '?by=code&mode=replace', ndjson);
+      const file = [row, { code: mode, ...taken }].map((each) => JSON.stringify(each)).join('\n');
+      for (const dryRun of ['true', 'false'])
+        expect((await send(name, file, `?by=code&mode=${mode}&dryRun=${dryRun}`, ndjson)).end).toMatchObject({
+          created: 1,
+          updated: 1,
+          failed: 0,
+        });
+      await send(name, JSON.stringify({ code: mode }), '?by=code&mode=replace', ndjson);
+    }
+  });
+
   test('200 — two entities that exchange their values one after the other', async () => {
     const name = await withFull({ code: 'b', serial: 's2' });
     expect((await send(name, 'code,serial\na,s3\nb,s1\n', '?by=code')).end).toMatchObject({ updated: 2, failed: 0 });
     expect((await fieldsOf(name)).map(({ serial }) => serial)).toEqual(['s3', 's1']);
   });
+});
+
+test('200 — a transaction that a deadlock has undone runs again, and its rows are no duplicates of themselves (rule 76)', async () => {
+  const name = await withFull();
+  // A sequence does not go back with its transaction, so that the first write alone fails.
+  await sql`create sequence failing_writes`.execute(service().db);
+  await sql`
+    create function fail_first_write() returns trigger language plpgsql security definer as $$
+    begin
+      if nextval('failing_writes') in (1, 3) then raise exception using errcode = '40P01'; end if;
+      return new;
+    end $$`.execute(service().db);
+  await sql`
+    create trigger fail_first_write before insert or update on entity for each row when (new.name = ${sql.lit(name)})
+    execute function fail_first_write()`.execute(service().db);
+  onTestFinished(async () => void (await sql`drop trigger fail_first_write on entity`.execute(service().db)));
+  const { end, refused } = await send(name, 'code,serial\na,s9\nb,s1\nc,s2\n', '?by=code');
+  expect([refused, end]).toMatchObject([[], { created: 2, updated: 1, failed: 0 }]);
+  expect((await fieldsOf(name)).map(({ code, serial }) => [code, serial])).toEqual([
+    ['a', 's9'],
+    ['b', 's1'],
+    ['c', 's2'],
+  ]);
 });
 
 /** The bytes of all tables with entities, and the last key: rows that are rolled back leave both behind. */

@@ -32,11 +32,11 @@ interface RuleState {
   n: string;
   /** Of the rule in the list of all rules. */
   rule: number;
-  /** Of the values of a unique rule, as PostgreSQL compares them; null for a reference. */
+  /** Of the values of a unique rule, as PostgreSQL compares them; null for a row that lacks one, and for a reference. */
   hash: string | null;
   /** The entity that has these values or, for a reference, null. */
   holder: string | null;
-  /** Of the values that the entity of the row has now; null for a new one. */
+  /** Of the values that the entity of the row has now; null for a new one, and for one that lacks a value. */
   own: string | null;
 }
 
@@ -179,7 +179,7 @@ const rulesOf = ({ uniques, references }: Companion, except: CompanionUnique | u
   ...references.map((reference) => ({ kind: 'reference' as const, reference })),
 ];
 
-/** SQL: a row for each unique rule whose values a row has, and for each reference to no entity. */
+/** SQL: a row for each unique rule whose values a row or its entity has, and for each reference to no entity. */
 function statesOf({ table, columns }: Companion, rules: readonly Rule[], rows: readonly CandidateRow[]): RawBuilder<RuleState> {
   const namesOf = (rule: Rule) => (rule.kind === 'unique' ? rule.unique.columns : [rule.reference.column]);
   const wanted = new Set(rules.flatMap(namesOf));
@@ -199,20 +199,26 @@ function statesOf({ table, columns }: Companion, rules: readonly Rule[], rows: r
     ${sql.join(parts, sql` union all `)}`;
 }
 
+const areAllThere = (values: readonly RawBuilder<unknown>[]): RawBuilder<boolean> =>
+  sql<boolean>`${sql.join(
+    values.map((value) => sql`${value} is not null`),
+    sql` and `,
+  )}`;
+
 function uniqueState(table: string, unique: CompanionUnique, index: number): RawBuilder<unknown> {
   const inputs = unique.columns.map((name) => sql`input.${sql.ref(name)}`);
   const tests = unique.columns.map((name) => sql`x.${sql.ref(name)} = input.${sql.ref(name)}`);
   const present = unique.columns.map((name) => sql`x.${sql.ref(name)}`);
   // The lateral joins take the rows one by one from the indexes: the planner cannot estimate that there are few.
   return sql`
-    select input.n, ${sql.lit(index)} as rule, ${hashOf(unique, inputs)} as hash, holder.key as holder, own.hash as own
+    select input.n, ${sql.lit(index)} as rule, case when ${areAllThere(inputs)} then ${hashOf(unique, inputs)} end as hash,
+      holder.key as holder, own.hash as own
     from input
     left join lateral (select x.key from ${inSchema(table)} as x where ${sql.join(tests, sql` and `)} offset 0) as holder on true
-    left join lateral (select ${hashOf(unique, present)} as hash from ${inSchema(table)} as x where x.key = input.key offset 0) as own on true
-    where ${sql.join(
-      inputs.map((value) => sql`${value} is not null`),
-      sql` and `,
-    )}`;
+    left join lateral (
+      select ${hashOf(unique, present)} as hash from ${inSchema(table)} as x where x.key = input.key and ${areAllThere(present)} offset 0
+    ) as own on true
+    where (${areAllThere(inputs)}) or own.hash is not null`;
 }
 
 function referenceState(

@@ -82,9 +82,12 @@ export async function writePortion(
   rows: readonly PortionRow[],
 ): Promise<PortionOutcome | undefined> {
   if (rows.length === 0) return { created: 0, updated: 0, unchanged: 0, removedFields: 0, refused: [] };
-  const conflicts = request.conflicts.begin();
   try {
-    const outcome = await store.transaction((trx) => new Portion(trx, request, conflicts).write(rows));
+    const { outcome, conflicts } = await store.transaction(async (trx) => {
+      // A transaction that runs again after a deadlock must not find the rows of the attempt before.
+      const conflicts = request.conflicts.begin();
+      return { outcome: await new Portion(trx, request, conflicts).write(rows), conflicts };
+    });
     conflicts.commit();
     return outcome;
   } catch (error) {
