@@ -126,12 +126,16 @@ class BatchRun {
     if (!first) return [];
     if (creates.length === 1 || !first.checked.companion) return await atOperation(first.index, () => this.#insert(creates));
     await sql`savepoint creates`.execute(this.#trx);
+    const release = () => sql`release savepoint creates`.execute(this.#trx);
     try {
-      return await this.#insert(creates);
+      const done = await this.#insert(creates);
+      await release();
+      return done;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
     }
     await sql`rollback to savepoint creates`.execute(this.#trx);
+    await release();
     const done: Done[] = [];
     for (const create of creates) done.push(...(await atOperation(create.index, () => this.#insert([create]))));
     return done;

@@ -12,14 +12,22 @@ export function statementsWithin(trx: Transaction<Database>): Statements {
   let savepoints = 0;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     const savepoint = sql.ref(`step_${++savepoints}`);
+    // An open subtransaction takes memory, and all later statements would be nested in it.
+    const release = () => sql`release savepoint ${savepoint}`.execute(trx);
     await sql`savepoint ${savepoint}`.execute(trx);
+    let result: T;
     try {
-      return await work();
+      result = await work();
     } catch (error) {
       // A connection that broke has no transaction any more: its own error tells more than that of the rollback.
-      await sql`rollback to savepoint ${savepoint}`.execute(trx).catch(() => undefined);
+      await sql`rollback to savepoint ${savepoint}`
+        .execute(trx)
+        .then(release)
+        .catch(() => undefined);
       throw error;
     }
+    await release();
+    return result;
   };
   const writeRow = <R>(statement: GroupedStatement<R>, row: string) =>
     guarded(async () => (await trx.executeQuery(statement.query({ rows: `[${row}]` }))).rows[0]);

@@ -262,6 +262,29 @@ describe('while the companion table is built', () => {
     expect((await remove('built', present)).status).toBe(204);
     expect(await companionRows(service(), building)).toHaveLength(1);
   });
+
+  test('409 — a create of many names the items that violate a rule, although nothing can be searched yet, and creates none', async () => {
+    const document = { properties: { email: text, boss: reference }, 'x-unique': [{ fields: ['email'] }] };
+    await declareWithRules(service(), 'half', { ...document, 'x-references': { boss: { to: 'customer' } } });
+    await beginBuilding(service(), 'half');
+    await made('half', { email: 'a@example.com' });
+    const before = await rowsOf(service(), 'half');
+    const bulk = async (items: object[]) => {
+      const { status, body } = await service().call<Body>('POST', '/rest/entity/half/bulk', { cookie, json: items });
+      return [status, body.code, (body.errors ?? []).map(({ code, pointer }) => `${code} ${pointer}`)];
+    };
+    const [taken, missing] = [{ email: 'a@example.com' }, '9000000000'];
+    expect(await bulk([{ email: 'b' }, taken, { email: 'c' }, { email: 'b' }, { boss: missing }])).toEqual([
+      409,
+      'unique-conflict',
+      ['duplicate-value /1/email', 'duplicate-value /3/email', 'reference-not-found /4/boss'],
+    ]);
+    expect(await bulk([{ email: 'b' }, { boss: missing }])).toEqual([422, 'validation-failed', ['reference-not-found /1/boss']]);
+    const [, , faults] = await bulk(Array.from({ length: 50 }, () => taken));
+    expect(faults).toHaveLength(20);
+    expect(await rowsOf(service(), 'half')).toEqual(before);
+    expect(await bulk([{ email: 'b' }, { email: 'c' }])).toEqual([200, undefined, []]);
+  });
 });
 
 describe('an index over members of the envelope', () => {

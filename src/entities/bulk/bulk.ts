@@ -12,7 +12,7 @@ import type { Permit } from '../../rights/permit.ts';
 import { bulkRowOf } from './bulk-statements.ts';
 import { ConflictSearch } from './conflicts.ts';
 import { statementParts } from './statement-parts.ts';
-import { TypeChanged, whileTypeLasts } from './tolerant-statements.ts';
+import { runTolerantly, TypeChanged, whileTypeLasts, type StatementRow } from './tolerant-statements.ts';
 import { changeValues, type ChangeValues } from '../changed.ts';
 import { requireEntityLimits } from '../entity-limits.ts';
 import { faultsOfReferences } from '../references.ts';
@@ -50,13 +50,12 @@ export async function createMany(
     await requireAllReferences(store, permit, checked);
     const bulk = new Bulk(permit, caller, checked);
     try {
-      return await store.transaction(async (trx) => {
-        const conflicts = await bulk.findConflicts(trx);
-        if (conflicts.length === 0) return await bulk.insertAll(trx);
-        const isConflict = conflicts.some(({ code }) => code === 'duplicate-value');
-        if (!isConflict) throw new Problem('validation-failed', { faults: conflicts });
-        throw new Problem('unique-conflict', { faults: conflicts, headers: { 'Retry-After': '1' } });
-      });
+      return await store
+        .transaction((trx) => bulk.write(trx))
+        .catch((error: unknown) => {
+          if (!(error instanceof RuleViolated)) throw error;
+          return store.transaction((trx) => bulk.writeTolerantly(trx));
+        });
     } catch (error) {
       if (error instanceof TypeChanged) return undefined;
       throw error;
@@ -96,6 +95,16 @@ async function requireAllReferences(store: Statements, permit: Permit<'create'>,
   if (faults.length > 0) throw new Problem('validation-failed', { faults });
 }
 
+/** An item violates a rule although no conflict was found: another transaction has come before, or the table is being built and cannot be searched. */
+class RuleViolated extends Error {}
+
+/** 422 if all faults are references to no entity, otherwise 409. */
+function problemOfConflicts(faults: readonly Fault[]): Problem {
+  const isConflict = faults.some(({ code }) => code === 'duplicate-value');
+  if (!isConflict) return new Problem('validation-failed', { faults: [...faults] });
+  return new Problem('unique-conflict', { faults: [...faults], headers: { 'Retry-After': '1' } });
+}
+
 class Bulk {
   readonly #checked: readonly CheckedFields[];
   readonly #change: ChangeValues & { name: string };
@@ -108,30 +117,50 @@ class Bulk {
     this.#layout = first?.companion?.layout;
   }
 
-  /** The faults of the items that conflict with an entity, or with an item before them, in their order, up to 20. */
-  async findConflicts(trx: Transaction<Database>): Promise<Fault[]> {
-    const layout = this.#layout;
-    if (!layout) return [];
-    const rows = this.#checked.map(({ companion }, index) => ({ row: index + 1, key: null, values: companion?.values ?? {} }));
-    const found = await whileTypeLasts(() => new ConflictSearch({ namesRows: false }).begin().check(trx, layout, rows));
-    const faults = found.flatMap((conflict, index) => conflict?.problem.under(`/${index}`).faults ?? []);
-    return faults.slice(0, maximumFaults);
-  }
-
-  /** Throws {@link TypeChanged} also if another transaction has taken a value meanwhile, so that the items are looked at again. */
-  async insertAll(trx: Transaction<Database>): Promise<CreatedKey[]> {
+  /** Writes all items. Throws the conflicts that can be found before, {@link RuleViolated} for any other, and {@link TypeChanged}. */
+  async write(trx: Transaction<Database>): Promise<CreatedKey[]> {
+    await this.#requireNoConflicts(trx);
     const created: CreatedKey[] = [];
-    const rows = this.#checked.map(({ fields, companion }) => bulkRowOf(fields, companion?.values));
-    for (const some of statementParts(rows, (row) => row)) created.push(...(await this.#insert(trx, some)));
+    for (const some of statementParts(this.#rows(), ({ text }) => text)) created.push(...(await this.#insert(trx, some)));
     return created;
   }
 
-  async #insert(trx: Transaction<Database>, rows: readonly string[]): Promise<CreatedKey[]> {
+  /** Writes all items likewise. Throws 409 or 422 with the places of those that violate a rule while they are written. */
+  async writeTolerantly(trx: Transaction<Database>): Promise<CreatedKey[]> {
+    await this.#requireNoConflicts(trx);
+    const created: CreatedKey[] = [];
+    const insert = async (some: readonly StatementRow<number>[]) => void created.push(...(await this.#insertPart(trx, some)));
+    const refused = await runTolerantly(trx, this.#layout, this.#rows(), insert, maximumFaults);
+    const faults = refused.flatMap(({ row, problem }) => problem.under(`/${row}`).faults);
+    if (refused.length > 0) throw problemOfConflicts(faults.slice(0, maximumFaults));
+    return created;
+  }
+
+  /** Throws the conflicts of the items with an entity, or with an item before them, in their order, up to 20. */
+  async #requireNoConflicts(trx: Transaction<Database>): Promise<void> {
+    const layout = this.#layout;
+    if (!layout) return;
+    const rows = this.#checked.map(({ companion }, index) => ({ row: index + 1, key: null, values: companion?.values ?? {} }));
+    const found = await whileTypeLasts(() => new ConflictSearch({ namesRows: false }).begin().check(trx, layout, rows));
+    const faults = found.flatMap((conflict, index) => conflict?.problem.under(`/${index}`).faults ?? []);
+    if (faults.length > 0) throw problemOfConflicts(faults.slice(0, maximumFaults));
+  }
+
+  #rows(): StatementRow<number>[] {
+    return this.#checked.map(({ fields, companion }, index) => ({ row: index, text: bulkRowOf(fields, companion?.values) }));
+  }
+
+  async #insert(trx: Transaction<Database>, rows: readonly StatementRow<number>[]): Promise<CreatedKey[]> {
+    try {
+      return await whileTypeLasts(() => this.#insertPart(trx, rows));
+    } catch (error) {
+      throw this.#layout && violationOf(this.#layout, error) ? new RuleViolated() : error;
+    }
+  }
+
+  async #insertPart(trx: Transaction<Database>, rows: readonly StatementRow<number>[]): Promise<CreatedKey[]> {
     const { insertBulk } = writeStatementsOf(this.#layout);
-    const insert = insertBulk.query({ ...this.#change, rows: `[${rows.join()}]` });
-    const found = await whileTypeLasts(() => trx.executeQuery(insert)).catch((error: unknown) => {
-      throw this.#layout && violationOf(this.#layout, error) ? new TypeChanged() : error;
-    });
+    const found = await trx.executeQuery(insertBulk.query({ ...this.#change, rows: `[${rows.map(({ text }) => text).join()}]` }));
     if (found.rows.length !== rows.length) throw new TypeChanged();
     return found.rows
       .map(({ key, version }) => ({ key, version: Number(version) }))

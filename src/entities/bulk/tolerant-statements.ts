@@ -23,16 +23,21 @@ export class TypeChanged extends Error {}
 
 type TolerantStatement<R> = (some: readonly StatementRow<R>[]) => Promise<void>;
 
-/** Runs the statement on all rows but those that violate a rule of the companion table, which it returns. */
+/**
+ * Runs the statement on all rows but those that violate a rule of the companion table, which it returns. With `maximum` such rows it ends, and the others do not
+ * run.
+ */
 export async function runTolerantly<R>(
   trx: Transaction<Database>,
   layout: Companion | undefined,
   rows: readonly StatementRow<R>[],
   statement: TolerantStatement<R>,
+  maximum = Infinity,
 ): Promise<Refused<R>[]> {
   const refused: Refused<R>[] = [];
   for (const some of statementParts(rows, ({ text }) => text)) {
-    if (layout) refused.push(...(await runHalved(trx, layout, some, statement)));
+    if (refused.length >= maximum) break;
+    if (layout) refused.push(...(await runHalved(trx, layout, some, statement, maximum - refused.length)));
     else await statement(some);
   }
   return refused;
@@ -44,6 +49,7 @@ async function runHalved<R>(
   layout: Companion,
   rows: readonly StatementRow<R>[],
   statement: TolerantStatement<R>,
+  maximum: number,
 ): Promise<Refused<R>[]> {
   const [first] = rows;
   if (!first) return [];
@@ -56,11 +62,13 @@ async function runHalved<R>(
     const problem = violationOf(layout, error);
     if (!problem) throw error;
     await sql`rollback to savepoint part`.execute(trx);
+    await sql`release savepoint part`.execute(trx);
     if (rows.length === 1) return [{ row: first.row, problem }];
   }
   const middle = Math.ceil(rows.length / 2);
-  const before = await runHalved(trx, layout, rows.slice(0, middle), statement);
-  return [...before, ...(await runHalved(trx, layout, rows.slice(middle), statement))];
+  const before = await runHalved(trx, layout, rows.slice(0, middle), statement, maximum);
+  if (before.length >= maximum) return before;
+  return [...before, ...(await runHalved(trx, layout, rows.slice(middle), statement, maximum - before.length))];
 }
 
 /** Runs a statement. Throws {@link TypeChanged} if its table or a column of it is gone. */
