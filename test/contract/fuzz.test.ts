@@ -6,6 +6,8 @@ import * as fc from 'fast-check';
 import type { LightMyRequestResponse } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/contract.ts';
+import { listTypes } from '../../src/entity-types/store.ts';
+import { allActions } from '../../src/rights/actions.ts';
 import { found } from '../support/contract.ts';
 import { seed as seedRow } from '../support/entities.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -13,6 +15,7 @@ import { operations } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
 import { drafts, draftsOf, waysOf, type Draft, type Way } from '../support/valid-requests.ts';
 import { anything, oneOff, oversized, type RandomRequest } from '../support/random-requests.ts';
+import { typedRequests } from '../support/random-typed-requests.ts';
 import { ValidCaller, type Sent } from '../support/valid-caller.ts';
 
 const isSuite = process.env['FUZZ_CASES'] === undefined;
@@ -36,8 +39,9 @@ beforeAll(async () => {
     customer: { actions: ['create', 'read', 'update', 'delete'], condition: 'own' },
   });
   const { id: none } = await service().createUser('none', null);
+  const { id: typist } = await service().createUser('typist', { '*': [...allActions] });
   users = [all, some, none, all];
-  callers.keys = await Promise.all([all, some, none].map((id) => service().createKey(id)));
+  callers.keys = await Promise.all([all, some, none, typist].map((id) => service().createKey(id)));
   await seedRows();
   world = await ValidCaller.open(service(), corp);
 });
@@ -143,6 +147,21 @@ describe(`random requests with seed ${seed}`, () => {
       // Two thousand requests may by chance have none of these.
       await fc.assert(fc.asyncProperty(oneOff(rows, oversized), sendWild), { ...options(0), numRuns: 10 });
       await fc.assert(fc.asyncProperty(oneOff(rows), sendWild), options(0.15));
+    },
+    timeout,
+  );
+
+  test(
+    'those on types of random schemas and rules get a declared answer, and some of each kind succeed',
+    async () => {
+      const before = new Map(statuses);
+      await fc.assert(fc.asyncProperty(typedRequests, sendWild), options(isSuite ? 0.05 : 0.1));
+      for (const status of [200, 201, 422]) expect(statuses.get(status) ?? 0).toBeGreaterThan(before.get(status) ?? 0);
+      if (isSuite) return;
+      const names = (await listTypes(service().db)).map(({ name }) => name).filter((name) => name.startsWith('fuzzed'));
+      process.stdout.write(`fuzz: ${names.length} types of random schemas declared\n`);
+      // In the suite it would be chance whether a type is accepted.
+      expect(names.length).toBeGreaterThan(5);
     },
     timeout,
   );
