@@ -15,10 +15,13 @@ type Place = 'begin' | 'bare' | 'quoted' | 'closed';
 /** A quote is in the wrong place or is missing, or the row has too many characters. */
 export class CsvSyntaxError extends Error {
   readonly isTooLong: boolean;
+  /** What stands behind a quote that should have ended its cell; undefined for another fault. */
+  readonly behindQuote: string | undefined;
 
-  constructor(isTooLong: boolean) {
+  constructor(isTooLong: boolean, behindQuote?: string) {
     super(isTooLong ? 'the row is too long' : 'a quote is in the wrong place');
     this.isTooLong = isTooLong;
+    this.behindQuote = behindQuote;
   }
 }
 
@@ -59,7 +62,7 @@ export class CsvCells {
         if (this.#place === 'closed') this.#text += '"';
         this.#place = 'quoted';
         at += 1;
-      } else if (this.#place === 'closed') throw new CsvSyntaxError(false);
+      } else if (this.#place === 'closed') throw new CsvSyntaxError(false, text[at]);
       else at = this.#readBare(text, at);
     }
   }

@@ -36,6 +36,7 @@ const numberText = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 export class CsvHeader {
   /** The names of the columns that count for nothing, in their order, each once. */
   readonly ignored: readonly string[];
+  readonly #ignoredAt: ReadonlySet<number>;
   /** Up to the last column with a name. */
   readonly #length: number;
   readonly #root = new Map<string, ColumnBranch>();
@@ -74,10 +75,16 @@ export class CsvHeader {
     const counted = new Set([this.#keyIndex, this.#versionIndex]);
     const isIgnored = (name: string, index: number) => name === ignoredHeader || (isEnvelopeName(name) && !counted.has(index));
     this.ignored = [...new Set(names.filter(isIgnored))];
+    this.#ignoredAt = new Set(names.flatMap((name, index) => (isIgnored(name, index) ? [index] : [])));
     const faults = names.flatMap((name, index) => this.#add(name, index, names) ?? []);
     if (new Set(databases).size > 1) faults.push({ pointer: '', position: written.indexOf(databases.at(-1) ?? '') + 1, code: 'repeated' });
     if (faults.length > 0)
       throw new UnreadableError(row, new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) }), names);
+  }
+
+  /** Whether all cells of the row are empty, besides those of columns that count for nothing. */
+  isBlank(cells: readonly Cell[]): boolean {
+    return cells.every((cell, index) => cell === undefined || this.#ignoredAt.has(index));
   }
 
   /** The row with these cells. */

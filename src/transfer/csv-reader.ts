@@ -1,5 +1,6 @@
 /** Reads CSV: the first row has the names of the fields, and each further row the fields of an entity. */
 import { isUtf8 } from 'node:buffer';
+import { Problem } from '../errors.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { GrowingBuffer } from '../http/growing-buffer.ts';
 import { Pauses } from '../http/turns.ts';
@@ -9,7 +10,8 @@ import { CsvHeader } from './csv-header.ts';
 import { malformedRow, tooLarge, UnreadableError, type ImportRow, type ImportRows } from './import-row.ts';
 
 const lineFeed = 10;
-const byteOrderMark = '\uFEFF';
+/** A program may write one in front of a file that has one. */
+const byteOrderMarks = /^\uFEFF+/;
 /** Divided into cells in one turn of the event loop, in characters: empty cells take a millisecond. */
 const sliceLength = 16_384;
 
@@ -80,7 +82,7 @@ class CsvRows {
 
   async *#parse(block: string): AsyncGenerator<ImportRow[]> {
     const pauses = new Pauses();
-    const text = !this.#isBegun && block.startsWith(byteOrderMark) ? block.slice(1) : block;
+    const text = this.#isBegun ? block : block.replace(byteOrderMarks, '');
     this.#isBegun ||= block.length > 0;
     for (let from = 0; from < text.length; from += sliceLength) {
       await pauses.whenLong();
@@ -105,14 +107,23 @@ class CsvRows {
     }
     yield rows;
     if (!failure) return;
-    const problem = failure.isTooLong ? tooLarge(this.#format.limitBytes) : malformedRow({ pointer: '', code: 'invalid-csv' });
-    throw new UnreadableError(this.#row + 1, problem);
+    throw new UnreadableError(this.#row + 1, this.#problemOf(failure));
+  }
+
+  #problemOf({ isTooLong, behindQuote }: CsvSyntaxError): Problem {
+    if (isTooLong) return tooLarge(this.#format.limitBytes);
+    const other = Object.entries(delimiters).find(([, character]) => character === behindQuote)?.[0];
+    if (this.#header || other === undefined) return malformedRow({ pointer: '', code: 'invalid-csv' });
+    // The names of the header are in quotes, with another delimiter between them.
+    return new Problem('validation-failed', {
+      faults: [{ pointer: '', position: 1, code: 'other-delimiter', values: { delimiter: other } }],
+    });
   }
 
   /** Nothing for the header, and for a row of empty cells. */
   #rowOf(cells: readonly Cell[]): ImportRow[] {
     this.#row += 1;
-    if (cells.every((cell) => cell === undefined)) return [];
+    if (this.#header?.isBlank(cells) ?? cells.every((cell) => cell === undefined)) return [];
     if (this.#header) return [this.#header.row(this.#row, cells)];
     this.#header = new CsvHeader(this.#row, cells, this.#format);
     return [];

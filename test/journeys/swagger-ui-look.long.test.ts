@@ -58,30 +58,27 @@ test('problems of an operation are one line each until a click, and successes ar
   expect(complaints).toEqual([]);
 });
 
-test.for([320, 390])(
-  'at %i pixels each button of an edited request is on the screen as a whole, Reset too',
-  async (width, context) => {
-    const browser = await openBrowser(context);
-    const { page, complaints } = await openDocs(browser, service().url);
-    await page.setViewportSize({ width, height: 844 });
-    const operation = page.locator('#operations-Entities-updateEntity');
-    await operation.locator('.opblock-summary-control').click();
-    await operation.getByRole('button', { name: 'Try it out' }).click();
-    await operation.locator('textarea').first().fill('{"edited":true}');
-    const buttons = operation.locator('.opblock-section-header button');
-    await operation.getByRole('button', { name: 'Reset' }).waitFor();
-    expect(await buttons.count()).toBeGreaterThan(1);
-    for (const button of await buttons.all()) {
-      const box = await button.boundingBox();
-      const header = await button.locator('xpath=ancestor::*[contains(@class,"opblock-section-header")]').boundingBox();
-      expect(box?.x).toBeGreaterThanOrEqual(header?.x ?? Infinity);
-      expect((box?.x ?? Infinity) + (box?.width ?? 0)).toBeLessThanOrEqual((header?.x ?? 0) + (header?.width ?? 0));
-      expect((box?.x ?? Infinity) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
-      expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThanOrEqual((header?.y ?? 0) + (header?.height ?? 0));
-    }
-    expect(complaints).toEqual([]);
-  },
-);
+test.for([320, 390])('at %i pixels each button of an edited request is on the screen as a whole, Reset too', async (width, context) => {
+  const browser = await openBrowser(context);
+  const { page, complaints } = await openDocs(browser, service().url);
+  await page.setViewportSize({ width, height: 844 });
+  const operation = page.locator('#operations-Entities-updateEntity');
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  await operation.locator('textarea').first().fill('{"edited":true}');
+  const buttons = operation.locator('.opblock-section-header button');
+  await operation.getByRole('button', { name: 'Reset' }).waitFor();
+  expect(await buttons.count()).toBeGreaterThan(1);
+  for (const button of await buttons.all()) {
+    const box = await button.boundingBox();
+    const header = await button.locator('xpath=ancestor::*[contains(@class,"opblock-section-header")]').boundingBox();
+    expect(box?.x).toBeGreaterThanOrEqual(header?.x ?? Infinity);
+    expect((box?.x ?? Infinity) + (box?.width ?? 0)).toBeLessThanOrEqual((header?.x ?? 0) + (header?.width ?? 0));
+    expect((box?.x ?? Infinity) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+    expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThanOrEqual((header?.y ?? 0) + (header?.height ?? 0));
+  }
+  expect(complaints).toEqual([]);
+});
 
 test('a phone shows the page as wide as it is, without scrolling sideways', async (context) => {
   const browser = await openBrowser(context);

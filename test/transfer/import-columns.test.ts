@@ -82,6 +82,11 @@ describe('what spreadsheets write', () => {
     expect((await read('a\n1\n\n""\n\n')).fields).toEqual([{ a: '1' }, { a: '' }]);
   });
 
+  test('200 — rows whose only values are in columns called $ignore are none, and two byte order marks are as one', async () => {
+    const { fields, refused } = await read('\uFEFF\uFEFFa,$ignore\n1,x\n,y\n"",z\n');
+    expect([fields, refused]).toEqual([[{ a: '1' }, { a: '' }], []]);
+  });
+
   test('200 — columns without a name count for nothing while their cells are empty', async () => {
     const { fields, refused } = await read('code,,name,,,\n1,,x,,,\n2,y,z,,,\n3,,w\n4,,v,,,u\n5,,t,,,,,\n');
     expect(refused).toEqual(['3 400 unnamed-column #2', '5 400 unnamed-column #6']);
@@ -111,6 +116,8 @@ describe('what spreadsheets write', () => {
   test.for([
     ['comma', 'code;name\n1;x\n', 'semicolon'],
     ['comma', 'code\tname\n1\tx\n', 'tab'],
+    ['comma', '"code";"name"\n"1";"x"\n', 'semicolon'],
+    ['semicolon', '"code","name"\n1,x\n', 'comma'],
     ['semicolon', 'code,name\n1,x\n', 'comma'],
   ])('200 — a header with another delimiter than %s is refused, and the delimiter is named', async ([delimiter, file = '', other]) => {
     const declared = newName();
