@@ -94,8 +94,19 @@ class Run {
     };
   }
 
-  /** Waits until clients have written their share, breaks, and waits until the cluster is whole. Returns a sentence. */
-  async suffer(name: string, { pauseMilliseconds, limited = ['app1', 'app2'], run }: Breakage): Promise<string> {
+  /** Suffers the fault. What goes wrong on the way is a violation, so that the ledger is compared all the same. Returns a sentence. */
+  async suffer(name: string, breakage: Breakage): Promise<string> {
+    try {
+      return await this.#suffer(name, breakage);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#violations.push(`${name}: ended early: ${reason}`);
+      return `ended early: ${reason}`;
+    }
+  }
+
+  /** Waits until clients have written their share, breaks, and waits until the cluster is whole. */
+  async #suffer(name: string, { pauseMilliseconds, limited = ['app1', 'app2'], run }: Breakage): Promise<string> {
     await this.#acknowledged(this.#share);
     const urls = Object.values(this.#services).map(({ port }) => `http://localhost:${port}`) as [string, string];
     const revocation = await Revocation.make(urls, this.#callers.spare[this.#fault++] ?? '', this.#callers);
