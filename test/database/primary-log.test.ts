@@ -39,22 +39,43 @@ test('positions on two timelines are not comparable, and the later timeline is t
   expect(latestOf([undefined])).toBeUndefined();
 });
 
-test('the lag is the age of the newest position that the standby has reached, and unknown beyond what is kept', async () => {
+test('the lag is the age of the newest position that the standby has reached, and unknown beyond a day', async () => {
   let now = 0;
   const server = serverAt(100n);
   const log = new PrimaryLog(server, () => now);
   expect(log.lagMs(at(100n))).toBe(Infinity);
   for (const lsn of [100n, 200n, 200n, 300n]) {
     server.lsn = lsn;
-    await log.sample(2_000);
+    await log.sample();
     now += 250;
   }
   // Nothing was written between the second and the third question.
   expect([300n, 299n, 100n, 99n].map((lsn) => log.lagMs(at(lsn)))).toEqual([250, 500, 1_000, Infinity]);
   expect(log.lagMs(at(300n, 2))).toBe(Infinity);
   now += 5_000;
-  await log.sample(2_000);
+  await log.sample();
+  expect([300n, 299n].map((lsn) => log.lagMs(at(lsn)))).toEqual([0, 5_500]);
+  now += 86_400_000;
+  await log.sample();
   expect([300n, 299n].map((lsn) => log.lagMs(at(lsn)))).toEqual([0, Infinity]);
+});
+
+test('a standby that is steadily behind, by seconds or an hour, has its lag within a twentieth', async () => {
+  let now = 0;
+  const server = serverAt(0n);
+  const log = new PrimaryLog(server, () => now);
+  // A byte is written each millisecond.
+  for (; now <= 4_000_000; now += 250) {
+    server.lsn = BigInt(now);
+    await log.sample();
+  }
+  now -= 250;
+  for (const lag of [250, 1_000, 5_000, 60_000, 3_600_000]) {
+    const found = log.lagMs(at(BigInt(now - lag)));
+    expect(found).toBeGreaterThanOrEqual(lag);
+    expect(found).toBeLessThanOrEqual(lag * 1.06 + 250);
+  }
+  expect(log.lagMs(at(-1n))).toBe(Infinity);
 });
 
 test('the header of an empty page of the log is left out, since no standby replays it alone', async () => {

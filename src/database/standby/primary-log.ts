@@ -26,6 +26,10 @@ function withoutHeader({ timeline, lsn }: LogPosition): LogPosition {
   return { timeline, lsn: lsn - header };
 }
 
+const storedMs = 86_400_000;
+/** The share of their age by which two samples may be apart. */
+const precision = 1 / 20;
+
 interface Sample {
   position: LogPosition;
   /** When the primary was asked, in milliseconds of the monotonic clock. */
@@ -77,14 +81,17 @@ export class PrimaryLog {
     }
   }
 
-  /** Stores where the log is now, and forgets what it stored more than `keptMs` ago. */
-  async sample(keptMs: number): Promise<void> {
+  /** Stores where the log is now. Of the last day it has samples, the older the fewer: one in a twentieth of their age, about 300 in all. */
+  async sample(): Promise<void> {
     const at = this.#now();
     const position = await this.atPresent();
-    if (position) this.#samples = [{ position, at }, ...this.#samples.filter((sample) => sample.at >= at - keptMs)];
+    if (position) this.#samples = thinned([{ position, at }, ...this.#samples.filter((sample) => sample.at >= at - storedMs)], at);
   }
 
-  /** For how many milliseconds a server at `position` may have lacked something of the primary; infinite if that is unknown. */
+  /**
+   * For how many milliseconds a server at `position` may have lacked something of the primary, a twentieth too many at most; infinite for more than a day, and
+   * for longer than this process has taken samples.
+   */
   lagMs(position: LogPosition): number {
     const reached = this.#samples.find((sample) => hasReached(position, sample.position));
     return reached ? this.#now() - reached.at : Number.POSITIVE_INFINITY;
@@ -105,4 +112,14 @@ async function askPosition(server: Executor): Promise<LogPosition> {
   const position = row && positionIn(row);
   if (!position) throw new Error('the primary does not say where its log is');
   return withoutHeader(position);
+}
+
+/** Leaves out samples, the latest of which is the first, as long as the one before and the one after are near each other for their age. */
+function thinned(samples: readonly Sample[], now: number): Sample[] {
+  const left: Sample[] = [];
+  for (const [index, sample] of samples.entries()) {
+    const [later, earlier] = [left.at(-1), samples[index + 1]];
+    if (!later || !earlier || later.at - earlier.at > (now - later.at) * precision) left.push(sample);
+  }
+  return left;
 }

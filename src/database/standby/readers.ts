@@ -123,7 +123,7 @@ export class Readers {
   }
 
   async #sample(standby: Standby, log: PrimaryLog): Promise<void> {
-    const [position] = await Promise.all([standby.probe(), log.sample(this.#maximumLagMs)]);
+    const [position] = await Promise.all([standby.probe(), log.sample()]);
     if (position) this.lagSeconds = log.lagMs(position) / 1_000;
     else if (!standby.isUp) this.lagSeconds = Number.POSITIVE_INFINITY;
   }
