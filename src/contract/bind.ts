@@ -11,6 +11,7 @@ import { acceptedType } from '../http/accept.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from '../http/body.ts';
 import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { declaredRoutes } from './declared.ts';
+import { resultInTime } from '../http/late-work.ts';
 import { JsonText, StreamedText, type Handlers } from './operation.ts';
 import { queryParametersOf, refuseDryRun, refusesDryRun, refuseUnknownParameters } from './parameters.ts';
 import { compileValidator } from './validate.ts';
@@ -101,7 +102,10 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
 const authentication = { kind: 'authentication', name: 'authenticate' } as const;
 
 /** Every check that needs only the request's head, in the order of rule 1. */
-function guard(operation: Operation, binding: Binding): (request: FastifyRequest) => Promise<void> {
+function guard(
+  operation: Operation,
+  binding: Binding,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
   const open = isOpen(operation);
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
   const queryParameters = queryParametersOf(operation);
@@ -109,7 +113,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const knowsNoDryRun = refusesDryRun(operation);
   const { refusesCrossSite, ignoresUnknownParameters } = operation;
   const unless = typeof ignoresUnknownParameters === 'string' ? ignoresUnknownParameters : undefined;
-  return async (request) => {
+  const check = async (request: FastifyRequest): Promise<FastifyRequest> => {
     const carrier = carrierOf(request.raw);
     if (!open) await withSpan(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
     // A credential in a header is checked by the operation itself.
@@ -120,7 +124,9 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
     if (sessions && request.principal) requireSessionRight(request.principal, sessions, (request.params as { id?: string }).id);
     refuseUnknownParameters(request, queryParameters, unless);
     if (knowsNoDryRun) refuseDryRun(request);
+    return request;
   };
+  return async (request, reply) => ((await resultInTime(request, reply, () => check(request))) ? undefined : reply);
 }
 
 /**
@@ -137,7 +143,13 @@ function sessionRightsOf(operation: Operation): SessionRights | undefined {
 function route(handler: AnyHandler): RouteHandlerMethod {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { params, query, headers, body, bodyText, principal, caller } = request;
-    const output = await handler({ params, query, headers, body, bodyText, principal, caller, request, reply });
+    const input = { params, query, headers, body, bodyText, principal, caller, request, reply };
+    const output = await resultInTime(request, reply, async () => {
+      const made = await handler(input);
+      if (reply.isLate && made.body instanceof StreamedText) made.body.stream.destroy();
+      return made;
+    });
+    if (!output) return reply;
     reply.code(output.status);
     if (output.headers) reply.headers(output.headers);
     if (output.body instanceof JsonText) return reply.type('application/json; charset=utf-8').send(output.body.text);

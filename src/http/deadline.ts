@@ -19,6 +19,7 @@ export function answerInTime(app: FastifyInstance, answerLimitMs: number): void 
   const unanswered: ({ reply: FastifyReply; since: number } | undefined)[] = [];
   const free: number[] = [];
   app.decorateReply('begun', false);
+  app.decorateReply('isLate', false);
   app.addHook('onRequest', (_request, reply, done) => {
     const place = free.pop() ?? unanswered.length;
     unanswered[place] = { reply, since: performance.now() };
@@ -44,7 +45,10 @@ export function answerInTime(app: FastifyInstance, answerLimitMs: number): void 
         if (reply.request.routeOptions.config.streamsAnswer) return;
         reply.log.warn({ event: 'outage' }, 'an answer took too long and was cut off');
         reply.raw.destroy();
-      } else if (!reply.sent) reply.send(new DeadlineError('no answer in time'));
+      } else if (!reply.sent) {
+        reply.isLate = true;
+        reply.send(new DeadlineError('no answer in time'));
+      }
     });
   }, answerLimitMs / 10).unref();
   app.addHook('onClose', (_app, done) => {
@@ -57,5 +61,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Whether the answer is being sent. */
     begun: boolean;
+    /** Whether the limit of time has answered, so that the answer of the handler is dropped. */
+    isLate: boolean;
   }
 }

@@ -101,10 +101,15 @@ export function answerProblems(
   app.setNotFoundHandler((request, reply) => sendProblem(new Problem('not-found'), request, reply, publicUrl));
 }
 
+/** Logs a fault or an outage; a problem that the caller can mend has no line of its own. */
+export function logFailure(problem: Problem, { log }: FastifyRequest): void {
+  if (problem.status === 500) log.error({ event: 'fault', err: problem.cause ?? problem }, 'unhandled error');
+  else if (problem.status === 503) log.warn({ event: 'outage', code: problem.code, err: problem.cause }, 'dependency failed');
+}
+
 /** Answers with `problem` and the headers that its status requires (rule 7; RFC 9110 sections 11.6.1 and 15.5.6). Logs server faults. */
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, publicUrl: URL): FastifyReply {
-  if (problem.status === 500) request.log.error({ event: 'fault', err: problem.cause ?? problem }, 'unhandled error');
-  else if (problem.status === 503) request.log.warn({ event: 'outage', code: problem.code, err: problem.cause }, 'dependency failed');
+  logFailure(problem, request);
   request.problemCode = problem.code;
   if (problem.status === 401) reply.header('www-authenticate', challenge(request, 'invalid_token'));
   else if (problem.code === 'insufficient-scope') reply.header('www-authenticate', challenge(request, 'insufficient_scope'));

@@ -8,6 +8,7 @@ import { pino, type Logger } from 'pino';
 import { baseUrlOf } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 import { LogOutput } from './log-output.ts';
+import { KnownOutage, OutageStacks } from './outage-stacks.ts';
 
 let output: LogOutput | undefined;
 
@@ -17,6 +18,8 @@ function standardOutput(): LogOutput {
     process.stderr.write(`entity-service: lines of the log are lost, because standard output cannot be written: ${message}\n`),
   ));
 }
+
+const stacks = new OutageStacks(() => performance.now());
 
 /** The number of lines that this process could not write. */
 export const lostLines = (): number => output?.lost ?? 0;
@@ -29,17 +32,20 @@ export async function flushLog(limitMs: number): Promise<boolean> {
   return await Promise.race([output?.flush().then(() => true) ?? true, delay(limitMs).then(() => false)]);
 }
 
-/** Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. */
+/**
+ * Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. Of an outage the first
+ * line has the stack.
+ */
 export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<FastifyServerOptions['logger'], boolean | undefined> {
   return {
     level: logLevel,
     stream: standardOutput(),
     timestamp,
     base: null,
-    formatters: { level: (level) => ({ level }) },
+    formatters: { level: (level) => ({ level }), log: (line) => stacks.shorten(line) },
     serializers: {
       req: (request: FastifyRequest) => ({ requestId: request.id }),
-      err: describeError,
+      err: serializeError,
     },
   };
 }
@@ -81,15 +87,26 @@ function timestamp(): string {
   return timeMember;
 }
 
-type ErrorLine = { type: string; message: string; code?: string; stack: string };
+type ErrorLine = { type: string; message: string; code?: string; stack?: string };
+
+/** Fastify's types demand a stack. */
+function serializeError(error: unknown): ErrorLine & { stack: string } {
+  const described = error instanceof KnownOutage ? describeError(error.cause, false) : describeError(error);
+  return described as ErrorLine & { stack: string };
+}
 
 /** A database error's message may quote a value, and its `detail` always does; the SQL state says enough. */
-function describeError(error: unknown): ErrorLine {
-  if (!(error instanceof Error)) return { type: typeof error, message: 'not an error', stack: '' };
+function describeError(error: unknown, hasStack = true): ErrorLine {
+  if (!(error instanceof Error)) return { type: typeof error, message: 'not an error', ...(hasStack && { stack: '' }) };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const fromDatabase = 'severity' in error;
   const stack = (error.stack ?? '').split('\n').slice(1).join('\n');
-  return { type: error.name, message: fromDatabase ? `SQL state ${code}` : error.message, ...(code !== undefined && { code }), stack };
+  return {
+    type: error.name,
+    message: fromDatabase ? `SQL state ${code}` : error.message,
+    ...(code !== undefined && { code }),
+    ...(hasStack && { stack }),
+  };
 }
 
 /** Writes one line for every answered request, with the client's address as `addressOf` gives it. */

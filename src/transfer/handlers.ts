@@ -17,7 +17,7 @@ import { Problem } from '../errors.ts';
 import { acceptedType } from '../http/accept.ts';
 import { streamedBodyLimitBytes } from '../http/body.ts';
 import { allowLongUpload } from '../http/long-uploads.ts';
-import { describeProblem, problemOf, type ProblemDocument } from '../http/problem.ts';
+import { describeProblem, logFailure, problemOf, type ProblemDocument } from '../http/problem.ts';
 import { authorize, authorizeUpdate } from '../rights/permit.ts';
 import { findLiveSession } from '../sessions/verify.ts';
 import { keyHeader } from './columns.ts';
@@ -71,8 +71,7 @@ export function transferHandlers(
   /** The problem that `error` is, for an answer that has begun. Logs it and writes its audit event. */
   const tell = async (error: unknown, request: FastifyRequest): Promise<ProblemDocument> => {
     const problem = problemOf(error, request);
-    if (problem.status === 500) request.log.error({ event: 'fault', err: problem.cause ?? problem }, 'unhandled error');
-    else if (problem.status === 503) request.log.warn({ event: 'outage', code: problem.code, err: problem.cause }, 'dependency failed');
+    logFailure(problem, request);
     await recordProblem(context, request.caller, problem, request.routeOptions.config.operationId);
     return describeProblem(problem, request, context.config.publicUrl);
   };

@@ -1,7 +1,10 @@
-import Fastify from 'fastify';
+import { setImmediate } from 'node:timers/promises';
+import Fastify, { LogController } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { answerProblems } from '../../src/http/problem.ts';
 import { answerInTime } from '../../src/http/deadline.ts';
+import { resultInTime } from '../../src/http/late-work.ts';
+import { Problem } from '../../src/errors.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -64,4 +67,43 @@ test('503 — a reused slot delays no request and answers no other request (rule
   expect(await statusesOf('/at-once', 4)).toEqual([200, 200, 200, 200]);
   expect(new Set([...(await hanging), ...(await later)])).toEqual(new Set([503]));
   expect(await statusesOf('/at-once', 4)).toEqual([200, 200, 200, 200]);
+});
+
+test.each([
+  ['an answer', async () => ({ done: true }), []],
+  ['a refusal', () => Promise.reject(new Problem('not-found')), []],
+  ['an outage', () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })), []],
+  ['a bug', () => Promise.reject(new TypeError('a bug')), ['fault']],
+])('a request beyond its limit of time has one line in the log, also when %s comes later (rule 80)', async (_what, end, more) => {
+  const lines: { event?: string; msg?: string; err?: { message: string } }[] = [];
+  const app = Fastify({
+    logger: { stream: { write: (line: string) => lines.push(JSON.parse(line) as object) } },
+    logController: new LogController({ disableRequestLogging: true }),
+  });
+  answerProblems(
+    app,
+    new URL('http://localhost'),
+    () => undefined,
+    async () => undefined,
+  );
+  answerInTime(app, 100);
+  const [ended, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  app.get('/late', async (request, reply) => {
+    const work = async (): Promise<object> => {
+      await ended.promise;
+      return await end();
+    };
+    const output = await resultInTime(request, reply, work).finally(over.resolve);
+    return output ?? reply;
+  });
+  const answer = await fetch(`${await app.listen({ host: '127.0.0.1', port: 0 })}/late`);
+  expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'outcome-unknown' }]);
+  ended.resolve();
+  await over.promise;
+  await setImmediate();
+  const [first, ...others] = lines.filter(({ msg }) => !msg?.startsWith('Server listening'));
+  expect([first?.event, ...others.map(({ event }) => event)]).toEqual(['outage', ...more]);
+  expect(first?.err?.message).toBe('no answer in time');
+  app.server.closeAllConnections();
+  await app.close();
 });
