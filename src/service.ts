@@ -40,7 +40,7 @@ import { followSecretFiles } from './maintenance/secret-files.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
 import { OutageLog } from './telemetry/outage-log.ts';
-import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
+import { listeningLine, logConfiguration, openLog, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, laterSchemaRisk, risksOf, uncheckedTypeRisk, youngSpaceBytes } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { createHashingQueue } from './http/concurrency-limit.ts';
@@ -124,7 +124,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   try {
     const missing = await missingProfiles(db, issuers);
     if (missing.length > 0) throw new ConfigError(missing);
-    await applyTypeFiles(store, config);
+    await applyTypeFiles(store, config, openLog(config));
     const heldBytes = new HeldBytes();
     const context: Context = {
       config,

@@ -181,6 +181,9 @@ export class PostgresStore implements Store {
   }
 }
 
+/** How long the first connection of a store may take, as long as those of migrations and other single connections. */
+const firstConnectionMs = 10_000;
+
 export interface StoreOptions {
   /** Leads to the same database without a transaction pooler; the address of the store itself unless given. */
   directUrl?: string;
@@ -198,5 +201,5 @@ export function openStore(
   onError: (error: Error) => void,
   { directUrl = url, followsLog = false }: StoreOptions = {},
 ): PostgresStore {
-  return new PostgresStore(connectPool(url, size, onError), new LongConnections(directUrl), followsLog);
+  return new PostgresStore(connectPool(url, size, onError, firstConnectionMs), new LongConnections(directUrl), followsLog);
 }

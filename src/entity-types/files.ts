@@ -14,6 +14,7 @@ import { applyChange } from './apply.ts';
 import { faultsOfDocument } from './document.ts';
 import { inOrder } from './order.ts';
 import type { TypeChange } from './plan.ts';
+import { logSlowChange, type InfoLog } from './slow-changes.ts';
 import { listDocuments } from './store.ts';
 import type { Schema } from './subschemas.ts';
 import { parseJson } from '../parse-json.ts';
@@ -78,15 +79,15 @@ const refusals: ReadonlySet<string> = new Set(['type-conflict', 'validation-fail
 
 /**
  * Applies the files of ENTITY_TYPES_DIR. A type without a file stays. Throws {@link ConfigError} if a file is no type, if entities do not fit one, or
- * if a change loses something.
+ * if a change loses something. `log` receives lines about changes that take long.
  */
-export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Config, 'entityTypesDir'>): Promise<void> {
+export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Config, 'entityTypesDir'>, log: InfoLog): Promise<void> {
   if (entityTypesDir === undefined) return;
   const problems: string[] = [];
   const changes = await readTypeFiles([entityTypesDir], 'files', 'ENTITY_TYPES_DIR');
   for (const change of inOrder(changes, await listDocuments(store.db))) {
     try {
-      await applyChange(store, typeFiles, change);
+      await logSlowChange(log, change.name, (options) => applyChange(store, typeFiles, change, options));
     } catch (error) {
       if (!(error instanceof Problem && refusals.has(error.code))) throw error;
       problems.push(`ENTITY_TYPES_DIR: ${change.name}: ${refusalText(error)}`);

@@ -8,6 +8,9 @@ import { pipelinedConnectionCount, ReadPipeline } from './read-pipeline.ts';
 import { TimeoutPool } from './timeout-pool.ts';
 import type { Database } from '../tables.ts';
 
+/** How long a connection may take, in milliseconds. Requests wait for it. */
+const connectionMs = 2_000;
+
 export interface Connection {
   db: Kysely<Database>;
   pool: TimeoutPool;
@@ -19,13 +22,19 @@ export interface Connection {
 
 /**
  * Opens at most `size` connections to a PostgreSQL 15+, those for reads included; nothing is connected until the first statement. `onError`
- * hears of connections that die while idle or checked out: unheard, either would end the process (rule 90).
+ * hears of connections that die while idle or checked out: unheard, either would end the process (rule 90). The first connection may take `firstConnectionMs`:
+ * no request waits for it, while a name is looked up for the first time, or a server has to wake up.
  */
-export function connectPool(url: string, size: number, onError: (error: Error) => void): Connection {
+export function connectPool(
+  url: string,
+  size: number,
+  onError: (error: Error) => void,
+  firstConnectionMs: number = connectionMs,
+): Connection {
   const options = {
     connectionString: url,
     application_name: 'entity-service',
-    connectionTimeoutMillis: 2_000,
+    connectionTimeoutMillis: connectionMs,
     statement_timeout: 5_000,
     // For when the server cannot even say that the time is up.
     query_timeout: 6_000,
@@ -34,7 +43,7 @@ export function connectPool(url: string, size: number, onError: (error: Error) =
     keepAlive: true,
   } satisfies ClientConfig;
   const lines = pipelinedConnectionCount(size);
-  const pool = new TimeoutPool({ ...options, max: size - lines, idleTimeoutMillis: 60_000 });
+  const pool = new TimeoutPool({ ...options, max: size - lines, idleTimeoutMillis: 60_000, connectionTimeoutMillis: firstConnectionMs });
   const open = new Set<TimeoutClient>();
   // When a server says nothing any more on one connection, those without a statement to wait for would each have to find out by itself. A server that
   // has lately answered elsewhere is there: the silent statement waits, for example a commit for a standby (decision 161).
@@ -47,6 +56,7 @@ export function connectPool(url: string, size: number, onError: (error: Error) =
   };
   pool.on('error', onError);
   pool.on('connect', (client: Client) => {
+    pool.options.connectionTimeoutMillis = connectionMs;
     client.on('error', onError);
     if (!(client instanceof TimeoutClient)) return;
     open.add(client);
