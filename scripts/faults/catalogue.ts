@@ -147,9 +147,9 @@ export const faults: Record<string, Fault> = {
       onDatabase((url, settings) => serveBesideSlowClients({ clients: 200, seconds, toTheEnd: true }, url, settings, progress)),
   },
   'hostile-types': {
-    about: 'a thousand hostile types, and values for those that are accepted, beside another client',
+    about: 'a thousand hostile types, values for those that are accepted, and hostile files, beside another client',
     run: (_options, progress) =>
-      onDatabase((url, settings) => sendHostileTypes({ types: 1_000, settleSeconds: 60 }, url, settings, progress)),
+      onDatabase((url, settings) => sendHostileTypes({ types: 1_000, files: 100, settleSeconds: 60 }, url, settings, progress)),
   },
   overload: {
     about: 'reads, creates and sign-ins at four times the capacity',

@@ -6,6 +6,10 @@ const maximumPatternWork = 25_000_000;
 const testCharacters = 16;
 /** The verdict on a longer text is stored until the value is done: a refused value is tested several times, to find all its faults. */
 const storedLength = 1_000;
+/** So are those on short texts behind this number of tests: many schemas may test the names of one large object. */
+const unstoredTests = 256;
+/** The most verdicts that are stored for one value. */
+const maximumStored = 50_000;
 
 /** Thrown by a test that would take too long. */
 export class PatternWorkError extends Error {
@@ -22,11 +26,15 @@ export class PatternWorkError extends Error {
 /** The work of the patterns of one type for the value that is being tested. Tests are synchronous, so values do not mix. */
 export class PatternMeter {
   #work = 0;
+  #tests = 0;
+  #stored = 0;
   readonly #verdicts = new Map<string, Map<string, boolean>>();
 
   /** Runs the tests of one value. Throws {@link PatternWorkError} before a test that would be too much. */
   run<T>(tests: () => T): T {
     this.#work = 0;
+    this.#tests = 0;
+    this.#stored = 0;
     try {
       return tests();
     } finally {
@@ -41,11 +49,14 @@ export class PatternMeter {
     this.#work += (text.length + testCharacters) * weight;
     if (this.#work > maximumPatternWork) throw new PatternWorkError(text);
     const verdict = test();
-    if (text.length >= storedLength) this.#store(pattern, text, verdict);
+    this.#tests += 1;
+    if (text.length >= storedLength || this.#tests > unstoredTests) this.#store(pattern, text, verdict);
     return verdict;
   }
 
   #store(pattern: string, text: string, verdict: boolean): void {
+    if (this.#stored === maximumStored) return;
+    this.#stored += 1;
     const verdicts = this.#verdicts.get(pattern) ?? new Map<string, boolean>();
     this.#verdicts.set(pattern, verdicts.set(text, verdict));
   }

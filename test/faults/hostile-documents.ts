@@ -58,6 +58,17 @@ const evilPatterns = [
   'a**',
   '\\',
   '(?:a?){60}a{60}',
+  '^([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+[.]{1}(([a-z]{2,3})|([a-z]{2,3}[.]{1}[a-z]{2,3}))$',
+  '^(([a-zA-Z0-9_\\-])+(\\.[a-zA-Z0-9_\\-]+)*)+@x$',
+  '^\\s+|\\s+$',
+  '(\\w+\\s*)+:',
+  '^(?:(?:\\w+)\\.?)*$',
+  '\\bx(?:[^"]|"")*?y',
+  '(?:[^<]*<[^>]*>)*z',
+  '^(?:.*?a){12}$',
+  '(?:(?:a|b)*c?)*d',
+  '([\\s\\S]*?)*x',
+  '[\\s\\S]'.repeat(200),
 ];
 const painfulTexts = ['a'.repeat(900_000) + '!', 'ab'.repeat(50_000), 'x'.repeat(30_000), '1,'.repeat(1_000), '\u{1f600}'.repeat(200_000)];
 
@@ -109,7 +120,13 @@ const products: HostileType[] = [
   {
     about: 'format regex',
     document: { properties: { a: { format: 'regex' } } },
-    values: [{ a: '\\p{L}'.repeat(180_000) }, { a: '[\\p{L}1]'.repeat(100_000) }],
+    values: [
+      '\\p{L}'.repeat(180_000),
+      '[\\p{L}1]'.repeat(100_000),
+      '[\\s\\S]'.repeat(140_000),
+      '('.repeat(900_000),
+      '(?<a'.repeat(200_000),
+    ].map((a) => ({ a })),
   },
   { about: 'formats', document: items({ allOf: times(90, () => ({ format: 'regex' })) }), values: [same('\\p{L}'.repeat(15))] },
   { about: 'required', document: items({ required: times(9_000, (n) => `n${n}`) }), values: [same({})] },

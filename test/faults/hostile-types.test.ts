@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test('hostile types and values are answered, none with 500, and other clients are served meanwhile (rules 101 and 102)', async () => {
-  const plan = { types: 50, settleSeconds: 0 };
+  const plan = { types: 50, files: 0, settleSeconds: 0 };
   const { violations, figures } = await sendHostileTypes(plan, database.url, { DATABASE_URL: database.url }, () => undefined);
   expect(violations).toEqual([]);
   expect(figures).toMatchObject({ types: 50 });

@@ -1,5 +1,5 @@
 /**
- * Hostile types are planned and applied, and hostile values are sent for those that are accepted. Other clients are served meanwhile, nothing is a 500, and
+ * Hostile types are planned and applied, hostile values are sent for those that are accepted, and hostile files are imported. Other clients are served meanwhile, nothing is a 500, and
  * the memory does not grow (rules 101 and 102).
  */
 import { readFile } from 'node:fs/promises';
@@ -7,12 +7,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { residentBytes, startService, type Server } from '../../scripts/lib/processes.ts';
 import { makeCallers } from './callers.ts';
 import { hostileTypes, type HostileType } from './hostile-documents.ts';
-import { Caller, type Reply } from './http.ts';
+import { hostileFiles, type HostileFile } from './hostile-files.ts';
+import { Caller, type Reply, type Send } from './http.ts';
 import type { Outcome, Progress } from './outcome.ts';
 
 export interface HostilePlan {
   /** The number of types, spread over all kinds. */
   types: number;
+  /** The number of files, the first of them. */
+  files: number;
   /** How long the memory may take to settle, in seconds; 0 if it is not compared. */
   settleSeconds: number;
 }
@@ -21,7 +24,7 @@ const mebibyte = 1_048_576;
 const maximumGrowth = 64 * mebibyte;
 
 export async function sendHostileTypes(
-  { types, settleSeconds }: HostilePlan,
+  { types, files, settleSeconds }: HostilePlan,
   databaseUrl: string,
   settings: Record<string, string>,
   progress: Progress,
@@ -41,6 +44,7 @@ export async function sendHostileTypes(
     if (type) await attack.send(type);
     if ((n + 1) % 100 === 0) progress(`${n + 1} types, ${attack.sent} requests`);
   }
+  for (const file of hostileFiles.slice(0, files)) await attack.sendFile(file);
   const { served, failed, slowest } = await others.stop();
   if (failed > 0 || served === 0) violations.push(`other clients: ${served} served, ${failed} failed`);
   const growth = settleSeconds > 0 ? await settledGrowth(server, before ?? 0, settleSeconds) : 0;
@@ -50,6 +54,7 @@ export async function sendHostileTypes(
     violations,
     figures: {
       types: chosen.length,
+      files: Math.min(files, hostileFiles.length),
       requests: attack.sent,
       accepted: attack.accepted,
       'most time of the main thread for one request (ms)': Math.round(attack.longest.ms),
@@ -80,22 +85,33 @@ class Attack {
 
   async send({ about, document, values }: HostileType): Promise<void> {
     const name = `hostile${(this.#number += 1)}`;
-    await this.#call('POST', `/rest/entity-type/${name}/plan`, document, about);
-    const { status, headers } = await this.#call('PUT', `/rest/entity-type/${name}`, document, about, { 'if-none-match': '*' });
+    await this.#call('POST', `/rest/entity-type/${name}/plan`, about, { json: document });
+    const { status, headers } = await this.#call('PUT', `/rest/entity-type/${name}`, about, { json: document }, { 'if-none-match': '*' });
     if (status !== 201) return;
     this.accepted += 1;
-    for (const value of values) await this.#call('POST', `/rest/entity/${name}`, value, about);
-    await this.#call('DELETE', `/rest/entity-type/${name}`, undefined, about, { 'if-match': headers.etag ?? '*' });
+    for (const value of values) await this.#call('POST', `/rest/entity/${name}`, about, { json: value });
+    await this.#call('DELETE', `/rest/entity-type/${name}`, about, {}, { 'if-match': headers.etag ?? '*' });
+  }
+
+  async sendFile({ about, type, text }: HostileFile): Promise<void> {
+    for (const query of ['', '?dryRun=true'])
+      await this.#call('POST', `/rest/entity/hostile-file/import${query}`, about, { raw: text }, { 'content-type': type });
   }
 
   close(): void {
     this.#caller.close();
   }
 
-  async #call(method: string, path: string, json: object | undefined, about: string, headers: Record<string, string> = {}): Promise<Reply> {
+  async #call(
+    method: string,
+    path: string,
+    about: string,
+    body: Pick<Send, 'json' | 'raw'>,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
     const before = await mainThreadMs(this.#server);
     const all = { 'x-api-key': this.#apiKey, ...headers };
-    const reply = await this.#caller.send(method, path, { headers: all, ...(json && { json }) }).catch(() => undefined);
+    const reply = await this.#caller.send(method, path, { ...body, headers: all }).catch(() => undefined);
     const ms = (await mainThreadMs(this.#server)) - before;
     this.sent += 1;
     if (ms > this.longest.ms) this.longest = { ms, about: `${method} ${about}` };
