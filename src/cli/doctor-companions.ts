@@ -29,9 +29,7 @@ export async function checkTypes({ db }: Store): Promise<CheckFinding> {
     const fault = document && (await faultOfStored(document, source));
     if (fault) risks.push(uncheckedTypeRisk(name, fault));
   }
-  return risks.length > 0
-    ? fail(risks.join('; '))
-    : ok(`fields can be checked against each of ${types.length} types`);
+  return risks.length > 0 ? fail(risks.join('; ')) : ok(`fields can be checked against each of ${types.length} types`);
 }
 
 /** Whether the companion tables have the values of the entities. */
