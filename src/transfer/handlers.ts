@@ -178,10 +178,14 @@ export function transferHandlers(
   };
 }
 
-/** Closes the connection if the client goes on sending for some time after the answer. */
+/**
+ * Reads the rest of an upload that was answered early, so that the connection serves further requests. Closes it if the client goes on sending for some
+ * time after the answer.
+ */
 function endUpload({ raw: request }: FastifyRequest, { raw: reply }: FastifyReply, stopping: AbortSignal): void {
   reply.once('finish', () => {
     if (request.complete) return;
+    request.resume();
     setTimeout(() => request.complete || request.destroy(), stopping.aborted ? lingerMs.stopping : lingerMs.usual).unref();
   });
 }

@@ -26,16 +26,21 @@ export async function* readUpload(
   let bytes = 0;
   const allowance = () => [stallMs, isPlaceWanted() ? stallBytes.wanted : stallBytes.usual] as const;
   let [leftMs, leftBytes] = allowance();
-  for (;;) {
-    const since = performance.now();
-    const { done, value } = await nextInTime(chunks, leftMs, stopping);
-    if (done) return;
-    bytes += value.length;
-    leftMs -= performance.now() - since;
-    leftBytes -= value.length;
-    if (leftBytes <= 0) [leftMs, leftBytes] = allowance();
-    if (bytes > limitBytes) throw tooLarge(limitBytes);
-    yield value;
+  try {
+    for (;;) {
+      const since = performance.now();
+      const { done, value } = await nextInTime(chunks, leftMs, stopping);
+      if (done) return;
+      bytes += value.length;
+      leftMs -= performance.now() - since;
+      leftBytes -= value.length;
+      if (leftBytes <= 0) [leftMs, leftBytes] = allowance();
+      if (bytes > limitBytes) throw tooLarge(limitBytes);
+      yield value;
+    }
+  } finally {
+    // Lets go of the body, so that its rest can be read. Ends behind a read that is still under way.
+    void chunks.return?.();
   }
 }
 
