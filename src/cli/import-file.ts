@@ -20,7 +20,7 @@ import { isOtherDatabase } from '../transfer/database-name.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import type { Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
-import { keyHeader, type Delimiter } from '../transfer/columns.ts';
+import { keyHeader, targetsOf, type Delimiter } from '../transfer/columns.ts';
 import { printable, Refusal, type CommandOutcome } from './output.ts';
 import { FileProgress } from './progress.ts';
 
@@ -58,7 +58,8 @@ export async function importFile(
   const progress = new FileProgress(desk.errors, 'rows', total);
   const cancellation = new AbortController();
   const chunks = watched(file === '-' ? desk.input : createReadStream(file), progress, cancellation.signal);
-  const csvFormat = { delimiter: options.delimiter, type, limitBytes, isSafe: options.csvSafe === true };
+  const targets = await targetsOf(type, types);
+  const csvFormat = { delimiter: options.delimiter, type, targets, limitBytes, isSafe: options.csvSafe === true };
   const rows = formatOf(file, options.format) === 'csv' ? readCsv(chunks, csvFormat) : readNdjson(chunks, limitBytes);
   const secrets = await readServiceSecrets(store.db);
   const target = {

@@ -17,10 +17,19 @@ const anything: readonly Alternative[] = [[unread]];
 /** The keywords through which a schema may evaluate members that its alternatives do not show. */
 const unreadKeywords = ['dependentSchemas', '$dynamicRef'] as const;
 
+/** The members of an object for which one of several alternatives holds. */
+interface ObjectMembers {
+  /** The names that `properties` has. */
+  named: ReadonlySet<string>;
+  /** The alternatives of any other member, once they are read. */
+  others: readonly Alternative[] | undefined;
+}
+
 export class AlternativesReader {
   readonly #root: Schema;
   readonly #known = new Map<Schema, readonly Alternative[]>();
-  readonly #numbers = new Map<Schema, number>();
+  readonly #members = new WeakMap<readonly Alternative[], ObjectMembers>();
+  readonly #numbers = new Map<unknown, number>();
 
   constructor(root: Schema) {
     this.#root = root;
@@ -40,7 +49,21 @@ export class AlternativesReader {
 
   /** The alternatives of the member `name` of an object for which one of `alternatives` holds; none if no object has the member. */
   membersOf(alternatives: readonly Alternative[], name: string): readonly Alternative[] {
-    return this.#either(alternatives.filter(mayBeObject).map((alternative) => this.#all(schemasOfMember(alternative, name))));
+    const members = this.#members.get(alternatives) ?? { named: namesIn(alternatives), others: undefined };
+    this.#members.set(alternatives, members);
+    if (members.named.has(name)) return this.#memberAlternatives(alternatives, name);
+    return (members.others ??= this.#memberAlternatives(alternatives, name));
+  }
+
+  #memberAlternatives(alternatives: readonly Alternative[], name: string): readonly Alternative[] {
+    // Most alternatives say the same of most members.
+    const distinct = new Map<string, readonly unknown[]>();
+    for (const alternative of alternatives) {
+      if (!mayBeObject(alternative)) continue;
+      const schemas = schemasOfMember(alternative, name);
+      distinct.set(schemas.map((schema) => this.#numberOf(schema)).join(), schemas);
+    }
+    return this.#either([...distinct.values()].map((schemas) => this.#all(schemas)));
   }
 
   /** The alternatives of an item of an array for which one of `alternatives` holds. They are not read if the first items have schemas of their own. */
@@ -97,7 +120,7 @@ export class AlternativesReader {
     return [...byKey.values()];
   }
 
-  #numberOf(schema: Schema): number {
+  #numberOf(schema: unknown): number {
     const number = this.#numbers.get(schema) ?? this.#numbers.size;
     this.#numbers.set(schema, number);
     return number;
@@ -112,9 +135,14 @@ export function mentionsMember(alternatives: readonly Alternative[], name: strin
   });
 }
 
+function namesIn(alternatives: readonly Alternative[]): ReadonlySet<string> {
+  const schemas = new Set(alternatives.flat());
+  return new Set([...schemas].flatMap(({ properties }) => (isSchemaObject(properties) ? Object.keys(properties) : [])));
+}
+
 /** Whether an object can fit all schemas of the alternative, as far as `type` says. */
 function mayBeObject(alternative: Alternative): boolean {
-  return alternative.every(({ type }) => type === undefined || [type].flat().includes('object'));
+  return alternative.every(({ type }) => type === undefined || type === 'object' || [type].flat().includes('object'));
 }
 
 function schemasOfMember(alternative: Alternative, name: string): unknown[] {
@@ -125,8 +153,9 @@ function schemasOfMember(alternative: Alternative, name: string): unknown[] {
     if ('patternProperties' in schema) return [unread];
     return additionalProperties === undefined ? [] : [additionalProperties];
   });
+  if (own.length > 0) return own;
   const isRead = !alternative.some((schema) => schema === unread || unreadKeywords.some((keyword) => keyword in schema));
-  if (own.length > 0 || !isRead) return own;
+  if (!isRead) return own;
   return alternative.flatMap((schema) => ('unevaluatedProperties' in schema ? [schema['unevaluatedProperties']] : []));
 }
 

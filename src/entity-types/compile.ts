@@ -10,7 +10,7 @@ import { trashKeepOf } from '../entities/removal/trash.ts';
 import { faultsOf } from '../http/validation-faults.ts';
 import { compileSchema } from '../json-schema/validator.ts';
 import { PatternMeter } from '../sandbox/pattern-meter.ts';
-import { fieldTypesOf } from './field-types.ts';
+import { declaredFields, fieldTypesOf } from './field-types.ts';
 import { requiresIfMatch, schemaOf } from './document.ts';
 import { misspeltFinder } from './spellings.ts';
 import { acceptsPatchOf } from './patches.ts';
@@ -68,10 +68,13 @@ export function typeWithoutWrites(revision: string, document: Schema, code: Faul
 function readableType(revision: string, document: Schema, companion: Companion | null): Omit<EntityType, 'check' | 'acceptsPatch'> {
   const { 'x-collation': collated = {} }: RuleKeywords = document;
   const collations = new Map(Object.entries(collated));
+  const schema = schemaOf(document);
+  let declared: readonly Field[] | undefined;
   return {
     revision,
     document,
-    fields: { ...comparedTypes(fieldTypesOf(schemaOf(document)), companion), collationOf: (field) => collations.get(field.join('.')) },
+    fields: { ...comparedTypes(fieldTypesOf(schema), companion), collationOf: (field) => collations.get(field.join('.')) },
+    declaredFields: () => (declared ??= declaredFields(schema)),
     isPlaceholder: false,
     mayBeUnfit: false,
     requiresIfMatch: requiresIfMatch(document),

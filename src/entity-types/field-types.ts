@@ -12,11 +12,15 @@ const formats: Readonly<Record<string, ScalarType>> = { int64: 'int64', decimal:
 
 /** The fields of `schema`, a JSON Schema of an object. A field that it leaves open is of the type `any`; one that it refuses does not exist. */
 export function fieldTypesOf(schema: Schema): FieldTypes {
-  const reader = new AlternativesReader(schema);
+  const reader = readerOf(schema);
+  const known = new Map<string, { type: FieldType | undefined }>();
   return {
     typeOf(field) {
-      const alternatives = alternativesAt(reader, schema, field);
-      return typeOfShapes(shapesOf(alternatives), () => itemShapes(reader, alternatives));
+      const name = JSON.stringify(field);
+      const found = known.get(name) ?? { type: typeOfAlternatives(reader, alternativesAt(reader, schema, field)) };
+      if (known.size === maximumKnown) known.clear();
+      if (name.length <= maximumNameLength) known.set(name, found);
+      return found.type;
     },
     declares: (field) => isMentioned(reader, schema, field),
     textsOf(field) {
@@ -29,6 +33,19 @@ export function fieldTypesOf(schema: Schema): FieldTypes {
   };
 }
 
+/** The readers by their documents, so that each document is taken apart once. */
+const readers = new WeakMap<Schema, AlternativesReader>();
+
+function readerOf(schema: Schema): AlternativesReader {
+  const reader = readers.get(schema) ?? new AlternativesReader(schema);
+  readers.set(schema, reader);
+  return reader;
+}
+
+/** Bounds what {@link fieldTypesOf} stores, since callers name fields: how many, and the characters of each. */
+const maximumKnown = 2_000;
+const maximumNameLength = 200;
+
 /** The most fields that {@link declaredFields} lists. */
 const maximumListed = 1_000;
 
@@ -38,19 +55,19 @@ const maximumListed = 1_000;
  */
 export function declaredFields(schema: Schema): Field[] {
   const fields: Field[] = [];
-  const types = fieldTypesOf(schema);
-  const list = (at: unknown, field: Field, around: readonly unknown[]): void => {
+  const reader = readerOf(schema);
+  const list = (at: unknown, field: Field, around: readonly unknown[], alternatives: readonly Alternative[]): void => {
     if (fields.length === maximumListed) return;
     const found = referredBy(at, schema);
-    const isObject = field.length === 0 || types.typeOf(field) === 'object';
+    const isObject = field.length === 0 || typeOfAlternatives(reader, alternatives) === 'object';
     const properties = isObject && isSchemaObject(found) && !around.includes(found) ? found['properties'] : undefined;
     const members = isSchemaObject(properties)
       ? Object.entries(properties).filter(([name, member]) => isAddressable(name) && member !== false)
       : [];
-    for (const [name, member] of members) list(member, [...field, name], [...around, found]);
+    for (const [name, member] of members) list(member, [...field, name], [...around, found], reader.membersOf(alternatives, name));
     if (members.length === 0 && field.length > 0) fields.push(field);
   };
-  list(schema, [], []);
+  list(schema, [], [], reader.alternativesOf(schema));
   return fields;
 }
 
@@ -58,18 +75,18 @@ const isAddressable = (name: string): boolean => /^[^$.,][^.,]*$/.test(name);
 
 /** Whether the schema of the field accepts null. */
 export function allowsNull(schema: Schema, field: Field): boolean {
-  return shapesOf(alternativesAt(new AlternativesReader(schema), schema, field)).some(({ types }) => types.has('null'));
+  return shapesOf(alternativesAt(readerOf(schema), schema, field)).some(({ types }) => types.has('null'));
 }
 
 /** The formats that the texts of the field may have. */
 export function formatsOf(schema: Schema, field: Field): ReadonlySet<string> {
-  const schemas = alternativesAt(new AlternativesReader(schema), schema, field).flat();
+  const schemas = alternativesAt(readerOf(schema), schema, field).flat();
   return new Set(schemas.flatMap(({ format }) => (typeof format === 'string' ? [format] : [])));
 }
 
 /** Whether the schema says something of the field; false if it only leaves open that an object has it. */
 export function declaresField(schema: Schema, field: Field): boolean {
-  return isMentioned(new AlternativesReader(schema), schema, field);
+  return isMentioned(readerOf(schema), schema, field);
 }
 
 function isMentioned(reader: AlternativesReader, schema: Schema, field: Field): boolean {
@@ -78,6 +95,10 @@ function isMentioned(reader: AlternativesReader, schema: Schema, field: Field): 
 
 function alternativesAt(reader: AlternativesReader, schema: Schema, field: Field): readonly Alternative[] {
   return field.reduce((at, name) => reader.membersOf(at, name), reader.alternativesOf(schema));
+}
+
+function typeOfAlternatives(reader: AlternativesReader, alternatives: readonly Alternative[]): FieldType | undefined {
+  return typeOfShapes(shapesOf(alternatives), () => itemShapes(reader, alternatives));
 }
 
 function itemShapes(reader: AlternativesReader, alternatives: readonly Alternative[]): Shape[] {

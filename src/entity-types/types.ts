@@ -5,7 +5,7 @@
 import type { Kysely } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import type { Database } from '../database/tables.ts';
-import type { FieldTypes } from '../filter/fields.ts';
+import type { Field, FieldTypes } from '../filter/fields.ts';
 import type { AcceptsPatch } from './patches.ts';
 import type { Schema } from './subschemas.ts';
 
@@ -24,6 +24,8 @@ export interface EntityType {
   acceptsPatch: AcceptsPatch;
   /** The types of the fields, for filters and sorts. */
   fields: FieldTypes;
+  /** The fields that `properties` name, in their order. They are read at the first call. */
+  declaredFields: () => readonly Field[];
   /** Whether the name has no type yet, because its first one is being built. Its entities may be any object. */
   isPlaceholder: boolean;
   /** Whether stored entities may not fit. Their next update must make them fit. */

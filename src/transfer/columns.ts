@@ -1,6 +1,6 @@
 /** The columns of a CSV file: each has a field of the entities, and the declared type of the field decides how a cell has the value. */
-import type { EntityType } from '../entity-types/types.ts';
-import { declaredFields } from '../entity-types/field-types.ts';
+import type { EntityType, EntityTypes } from '../entity-types/types.ts';
+import { Problem } from '../errors.ts';
 import type { Field } from '../filter/fields.ts';
 
 /** How a cell has a value: as the text itself, which may be that of a decimal or an int64, as the text of a JSON number or boolean, or as any JSON text. */
@@ -33,19 +33,40 @@ export const nullCell = '\\N';
 /** A column for each field that `properties` of the type name. */
 export function columnsOf(type: EntityType | undefined): FieldColumn[] {
   if (!type) return [];
-  return declaredFields(type.document).map((field) => ({ field, kind: kindOf(type, field) }));
+  return type.declaredFields().map((field) => ({ field, kind: kindOf(type, field) }));
 }
 
-/** Whether the field is a value of what a reference leads to, as `customer.number` is, by which a file can name the target (decision 245). */
-export function isBelowReference({ companion }: EntityType, field: Field): boolean {
-  const paths = companion?.references.map(({ column }) => companion.columns.find(({ name }) => name === column)?.field ?? []) ?? [];
-  return paths.some((path) => path.length > 0 && path.length < field.length && path.every((name, index) => name === field[index]));
+/** The types to which the references of a type lead, by the path of the reference with dots. A name without a type has none. */
+export type ReferenceTargets = ReadonlyMap<string, EntityType | undefined>;
+
+/** The targets of the references of the type. */
+export async function targetsOf(type: EntityType | undefined, types: Pick<EntityTypes, 'find'>): Promise<ReferenceTargets> {
+  const { columns = [], references = [] } = type?.companion ?? {};
+  const targets = new Map<string, EntityType | undefined>();
+  for (const { column, to } of references) {
+    const path = columns.find(({ name }) => name === column)?.field.join('.');
+    if (path !== undefined) targets.set(path, await types.find(to).catch(ifMissing));
+  }
+  return targets;
+}
+
+/** Undefined for a name that has no type where only declared names exist. */
+function ifMissing(error: unknown): undefined {
+  if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
+}
+
+/** How many names of the field lead to a reference above it, as `customer` is of `customer.number`; 0 without one. A file can name a target so (decision 245). */
+export function referenceDepth(targets: ReferenceTargets, field: Field): number {
+  return Math.max(
+    field.findIndex((_, index) => targets.has(field.slice(0, index).join('.'))),
+    0,
+  );
 }
 
 /** How a column has the field: as text, unless the type declares something else. */
 export function columnOf(type: EntityType | undefined, field: Field): FieldColumn {
-  const isDeclared = type && declaredFields(type.document).some((declared) => field.every((name, index) => declared[index] === name));
-  return { field, kind: isDeclared ? kindOf(type, field) : 'text' };
+  const isDeclared = type?.declaredFields().some((declared) => field.every((name, index) => declared[index] === name));
+  return { field, kind: type && isDeclared ? kindOf(type, field) : 'text' };
 }
 
 function kindOf({ fields }: EntityType, field: Field): CellKind {

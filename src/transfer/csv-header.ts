@@ -2,22 +2,25 @@
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import type { EntityType } from '../entity-types/types.ts';
-import { isEnvelopeName } from '../filter/fields.ts';
+import { isEnvelopeName, type Field } from '../filter/fields.ts';
 import { findFault, jsonLimits } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { placeOf, pointerTo } from '../http/pointer.ts';
+import { Pauses } from '../http/turns.ts';
 import type { Cell } from './csv-cells.ts';
 import {
+  columnOf,
   columnsOf,
   databaseHeader,
   delimiters,
-  isBelowReference,
   ignoredHeader,
   keyHeader,
+  referenceDepth,
   restHeader,
   versionHeader,
   type CellKind,
   type Delimiter,
+  type ReferenceTargets,
 } from './columns.ts';
 import { malformedRow, refusedRow, rowLimits, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
 import { unescapedText } from './safe-texts.ts';
@@ -28,6 +31,7 @@ type ColumnBranch = { index: number; kind: CellKind } | Map<string, ColumnBranch
 interface HeaderFormat {
   delimiter: Delimiter;
   type: EntityType | undefined;
+  targets: ReferenceTargets;
   isSafe: boolean;
 }
 
@@ -40,6 +44,8 @@ export class CsvHeader {
   /** Up to the last column with a name. */
   readonly #length: number;
   readonly #root = new Map<string, ColumnBranch>();
+  /** The objects of columns that name the target of a reference. */
+  readonly #references = new Set<ReadonlyMap<string, ColumnBranch>>();
   readonly #nameless: readonly number[];
   readonly #database: string | undefined;
   /** The column with the members that no other column has; -1 without one, as for the next two. */
@@ -54,19 +60,34 @@ export class CsvHeader {
    * Reads the header in this row. Throws {@link UnreadableError} for names that are repeated, or not those of fields, for a header with another delimiter, and for more
    * names than an entity has values. Columns without a name are accepted as long as their cells are empty.
    */
-  constructor(row: number, cells: readonly Cell[], format: HeaderFormat) {
+  static async read(row: number, cells: readonly Cell[], format: HeaderFormat): Promise<CsvHeader> {
     if (cells.length > jsonLimits.values)
       throw new UnreadableError(row, malformedRow({ pointer: '', code: 'too-many-values', values: { limit: jsonLimits.values } }));
-    const { type, isSafe } = format;
-    const written = cells.map((cell) => (isSafe ? unescapedText(cell ?? '') : (cell ?? '')));
+    const written = cells.map((cell) => (format.isSafe ? unescapedText(cell ?? '') : (cell ?? '')));
     const databases = written.filter((name) => name.startsWith(databaseHeader));
-    this.#database = databases[0]?.slice(databaseHeader.length);
     // This column has no cells.
     const names = written.map((name) => (name.startsWith(databaseHeader) ? '' : name));
+    const header = new CsvHeader(names, databases[0]?.slice(databaseHeader.length), format);
+    const faults: Fault[] = [];
+    const pauses = new Pauses();
+    for (const [index, name] of names.entries()) {
+      await pauses.whenLong();
+      const fault = header.#add(name, index, names);
+      if (fault) faults.push(fault);
+      if (faults.length === maximumFaults) break;
+    }
+    if (new Set(databases).size > 1) faults.push({ pointer: '', position: written.indexOf(databases.at(-1) ?? '') + 1, code: 'repeated' });
+    if (faults.length > 0)
+      throw new UnreadableError(row, new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) }), names);
+    return header;
+  }
+
+  private constructor(names: readonly string[], database: string | undefined, format: HeaderFormat) {
+    this.#database = database;
     this.#format = format;
     this.#length = names.findLastIndex((name) => name !== '') + 1;
     this.#nameless = names.flatMap((name, index) => (name === '' ? [index] : []));
-    this.#declared = new Map(columnsOf(type).map(({ field, kind }) => [field.join('.'), kind]));
+    this.#declared = new Map(columnsOf(format.type).map(({ field, kind }) => [field.join('.'), kind]));
     [this.#restIndex, this.#keyIndex, this.#versionIndex] = [
       names.indexOf(restHeader),
       names.indexOf(keyHeader),
@@ -76,10 +97,6 @@ export class CsvHeader {
     const isIgnored = (name: string, index: number) => name === ignoredHeader || (isEnvelopeName(name) && !counted.has(index));
     this.ignored = [...new Set(names.filter(isIgnored))];
     this.#ignoredAt = new Set(names.flatMap((name, index) => (isIgnored(name, index) ? [index] : [])));
-    const faults = names.flatMap((name, index) => this.#add(name, index, names) ?? []);
-    if (new Set(databases).size > 1) faults.push({ pointer: '', position: written.indexOf(databases.at(-1) ?? '') + 1, code: 'repeated' });
-    if (faults.length > 0)
-      throw new UnreadableError(row, new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) }), names);
   }
 
   /** Whether all cells of the row are empty, besides those of columns that count for nothing. */
@@ -121,7 +138,7 @@ export class CsvHeader {
   #add(name: string, index: number, names: readonly string[]): Fault | undefined {
     if (name === '' || name === ignoredHeader) return undefined;
     if (name === restHeader && index === this.#restIndex) return undefined;
-    const { type } = this.#format;
+    const { type, targets } = this.#format;
     const position = index + 1;
     const place = placeOf([name], () => position);
     if (isEnvelopeName(name)) return names.indexOf(name) === index ? undefined : { ...place, code: 'repeated' };
@@ -130,23 +147,29 @@ export class CsvHeader {
     // As texts in UTF-16 have it.
     if (name.includes('\0')) return { pointer: '', position, code: 'invalid-encoding' };
     if (field.length > jsonLimits.depth) return { pointer: '', position, code: 'too-deep', values: { limit: jsonLimits.depth } };
-    const isUnknown =
-      name.startsWith('$') || (type !== undefined && type.fields.typeOf(field) === undefined && !isBelowReference(type, field));
+    const depth = referenceDepth(targets, field);
+    const isUnknown = name.startsWith('$') || (type !== undefined && depth === 0 && type.fields.typeOf(field) === undefined);
     const other = isUnknown || this.#length === 1 ? this.#otherDelimiter(name) : undefined;
     if (other) return { pointer: '', position, code: 'other-delimiter', values: { delimiter: other } };
     const fieldPlace = placeOf(field, () => position);
     if (isUnknown) return { ...fieldPlace, code: 'unknown-field' };
     let members = this.#root;
-    for (const step of field.slice(0, -1)) {
+    for (const [index, step] of field.slice(0, -1).entries()) {
       const branch = members.get(step) ?? new Map<string, ColumnBranch>();
       if (!(branch instanceof Map)) return { ...fieldPlace, code: 'conflicting' };
       members.set(step, branch);
       members = branch;
+      if (index + 1 === depth) this.#references.add(branch);
     }
     const last = field.at(-1) ?? '';
     if (members.has(last)) return { ...fieldPlace, code: members.get(last) instanceof Map ? 'conflicting' : 'repeated' };
-    members.set(last, { index, kind: this.#declared.get(name) ?? 'text' });
+    members.set(last, { index, kind: depth > 0 ? this.#targetKind(field, depth) : (this.#declared.get(name) ?? 'text') });
     return undefined;
+  }
+
+  /** How a column below a reference has its value: as its target declares it. */
+  #targetKind(field: Field, depth: number): CellKind {
+    return columnOf(this.#format.targets.get(field.slice(0, depth).join('.')), field.slice(depth)).kind;
   }
 
   /** The delimiter that seems to be between the names in this one; undefined for a field that the type declares. */
@@ -173,13 +196,17 @@ export class CsvHeader {
     return this.#object(cells, branches, restOf(rest)) ?? rest;
   }
 
-  /** The JSON text of an object with null at each field whose cell is empty, and that `rest` does not have; undefined without any. */
+  /**
+   * The JSON text of an object with null at each field whose cell is empty, and that `rest` does not have; undefined without any. A reference is empty if all columns
+   * that name its target are.
+   */
   #emptied(cells: readonly Cell[], branches: ReadonlyMap<string, ColumnBranch>, rest: Map<string, string> | undefined): string | undefined {
     const members: string[] = [];
     for (const [name, branch] of branches) {
       const besides = rest?.get(name);
-      const isEmptied = !(branch instanceof Map) && cells[branch.index] === undefined && besides === undefined;
-      const text = branch instanceof Map ? this.#emptied(cells, branch, restOf(besides)) : isEmptied ? 'null' : undefined;
+      const isObject = branch instanceof Map && !this.#references.has(branch);
+      const isEmptied = !isObject && besides === undefined && isEmpty(cells, branch);
+      const text = isObject ? this.#emptied(cells, branch, restOf(besides)) : isEmptied ? 'null' : undefined;
       if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`);
     }
     return members.length > 0 ? `{${members.join()}}` : undefined;
@@ -201,6 +228,10 @@ export class CsvHeader {
         return findFault(cell, rowLimits)?.code === 'invalid-json' ? JSON.stringify(cell) : cell;
     }
   }
+}
+
+function isEmpty(cells: readonly Cell[], branch: ColumnBranch): boolean {
+  return branch instanceof Map ? [...branch.values()].every((each) => isEmpty(cells, each)) : cells[branch.index] === undefined;
 }
 
 /** The members of a JSON object; undefined for any other value. */

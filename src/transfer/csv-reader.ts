@@ -5,7 +5,7 @@ import type { EntityType } from '../entity-types/types.ts';
 import { GrowingBuffer } from '../http/growing-buffer.ts';
 import { Pauses } from '../http/turns.ts';
 import { CsvCells, CsvSyntaxError, type Cell } from './csv-cells.ts';
-import { delimiters, type Delimiter } from './columns.ts';
+import { delimiters, type Delimiter, type ReferenceTargets } from './columns.ts';
 import { CsvHeader } from './csv-header.ts';
 import { malformedRow, tooLarge, UnreadableError, type ImportRow, type ImportRows } from './import-row.ts';
 
@@ -19,6 +19,8 @@ export interface CsvFormat {
   delimiter: Delimiter;
   /** The type whose fields decide how cells are read; undefined for a name without one. */
   type: EntityType | undefined;
+  /** Of the type. */
+  targets: ReferenceTargets;
   /** Bytes of a row. */
   limitBytes: number;
   /** Whether an export with `csvSafe` has made the file, so that its apostrophes are removed. */
@@ -103,7 +105,7 @@ class CsvRows {
     const rows: ImportRow[] = [];
     for (const cells of found) {
       await pauses.whenLong();
-      rows.push(...this.#rowOf(cells));
+      rows.push(...(await this.#rowOf(cells)));
     }
     yield rows;
     if (!failure) return;
@@ -121,11 +123,11 @@ class CsvRows {
   }
 
   /** Nothing for the header, and for a row of empty cells. */
-  #rowOf(cells: readonly Cell[]): ImportRow[] {
+  async #rowOf(cells: readonly Cell[]): Promise<ImportRow[]> {
     this.#row += 1;
     if (this.#header?.isBlank(cells) ?? cells.every((cell) => cell === undefined)) return [];
     if (this.#header) return [this.#header.row(this.#row, cells)];
-    this.#header = new CsvHeader(this.#row, cells, this.#format);
+    this.#header = await CsvHeader.read(this.#row, cells, this.#format);
     return [];
   }
 }

@@ -20,7 +20,7 @@ import { allowLongUpload } from '../http/long-uploads.ts';
 import { describeProblem, logFailure, problemOf, type ProblemDocument } from '../http/problem.ts';
 import { authorize, authorizeUpdate } from '../rights/permit.ts';
 import { findLiveSession } from '../sessions/verify.ts';
-import { keyHeader } from './columns.ts';
+import { keyHeader, targetsOf } from './columns.ts';
 import { databaseNameOf, isOtherDatabase } from './database-name.ts';
 import { readCsv } from './csv-reader.ts';
 import { csvWriterFor, type CsvFile } from './csv-writer.ts';
@@ -141,7 +141,7 @@ export function transferHandlers(
       const chunks = readUpload(body as unknown as IncomingMessage, streamedBodyLimitBytes, stopping, () => imports.isWanted);
       const { delimiter = 'comma' } = query;
       const rows = isCsv
-        ? readCsv(chunks, { delimiter, type, limitBytes, isSafe: query.csvSafe === 'true' })
+        ? readCsv(chunks, { delimiter, type, targets: await targetsOf(type, entityTypes), limitBytes, isSafe: query.csvSafe === 'true' })
         : readNdjson(chunks, limitBytes);
       const secrets = await context.serviceSecrets.current();
       const target = {

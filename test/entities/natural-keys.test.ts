@@ -103,6 +103,52 @@ describe('an import', () => {
     expect(await customerOf('I-1')).toBe(customers['C-2']);
   });
 
+  test('CSV: the target declares how such a column is read: a number is no text', async () => {
+    const rules = [{ fields: ['nr'] }, { fields: ['place.row', 'place.isTop'] }];
+    const place = { type: 'object', properties: { row: { type: 'number' }, isTop: { type: 'boolean' } } };
+    await declareType(service(), 'shelf', { type: 'object', properties: { nr: { type: 'integer' }, place }, 'x-unique': rules });
+    const reference = { type: ['string', 'null'], format: 'int64' };
+    await declareType(service(), 'box', {
+      type: 'object',
+      properties: { shelf: reference, at: { type: 'object', properties: { shelf: reference } } },
+      'x-references': { shelf: { to: 'shelf' }, 'at.shelf': { to: 'shelf' } },
+    });
+    const { body } = await send(ada, 'entity/shelf', { nr: 12, place: { row: 1.5, isTop: true } });
+    const headers = { 'content-type': 'text/csv' };
+    const file = 'shelf.nr,at.shelf.place.row,at.shelf.place.isTop\n12,,\n,1.50,TRUE\n13,,\nx,,\n';
+    const answer = await service().call('POST', '/rest/entity/box/import', { ...ada, headers, raw: file });
+    const lines = answer.text
+      .trimEnd()
+      .split('\n')
+      .flatMap((line) => (JSON.parse(line) as ProblemBody).errors ?? []);
+    expect(lines).toMatchObject([
+      { pointer: '/shelf', code: 'reference-not-found' },
+      { pointer: '/shelf/nr', code: 'invalid-value' },
+    ]);
+    const boxes = await service().call<{ items: Entity[] }>('GET', '/rest/entity/box?sort=$key', ada);
+    expect(boxes.body.items.map(({ fields }) => fields)).toEqual([{ shelf: body.key }, { at: { shelf: body.key } }]);
+  });
+
+  test('CSV: empty cells of all columns below a reference remove it', async () => {
+    const fields = async (number: string) => {
+      const filter = encodeURIComponent(JSON.stringify({ number }));
+      return (await service().call<{ items: Entity[] }>('GET', `/rest/entity/order?filter=${filter}`, ada)).body.items[0]?.fields;
+    };
+    await importAs(ada, 'text/csv', 'number,customer.number,ship.to.site,ship.to.tax.id\nE-1,C-1,C-2,7\n');
+    const all = { number: 'E-1', customer: customers['C-1'], ship: { to: customers['C-2'] } };
+    expect(await fields('E-1')).toEqual(all);
+    // A part of the values names no target.
+    const half = await importAs(ada, 'text/csv', 'number,ship.to.site,ship.to.tax.id\nE-1,C-2,\n', '?by=number');
+    expect([half.lines.at(-1), await fields('E-1')]).toMatchObject([{ failed: 1 }, all]);
+    const dry = await importAs(ada, 'text/csv', 'number,customer.number\nE-1,\n', '?by=number&dryRun=true');
+    expect([dry.lines.at(-1), await fields('E-1')]).toMatchObject([{ updated: 1, removedFields: 1 }, all]);
+    const one = await importAs(ada, 'text/csv', 'number,customer.number\nE-1,\n', '?by=number');
+    expect(one.lines.at(-1)).toMatchObject({ updated: 1, removedFields: 1 });
+    expect(await fields('E-1')).toEqual({ number: 'E-1', ship: { to: customers['C-2'] } });
+    await importAs(ada, 'text/csv', 'number,ship.to.site,ship.to.tax.id\nE-1,,\n', '?by=number');
+    expect(await fields('E-1')).toEqual({ number: 'E-1' });
+  });
+
   test('NDJSON: an object of the values does', async () => {
     const rows = [
       { number: 'J-1', customer: { number: 'C-1' } },

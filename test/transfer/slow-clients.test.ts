@@ -74,7 +74,9 @@ test('a line of 1 MB that arrives byte by byte costs a reader time and memory in
   };
   const limitBytes = 2 ** 21;
   expect(
-    await read(readCsv(byteByByte(`text\n${text}\n`), { delimiter: 'comma', type: undefined, limitBytes, isSafe: false })),
+    await read(
+      readCsv(byteByByte(`text\n${text}\n`), { delimiter: 'comma', type: undefined, targets: new Map(), limitBytes, isSafe: false }),
+    ),
   ).toMatchObject([{ row: 2, fields: { text }, text: JSON.stringify({ text }) }]);
   expect(await read(readNdjson(byteByByte(`${JSON.stringify({ text })}\n`), limitBytes))).toEqual([
     { row: 1, fields: { text }, text: JSON.stringify({ text }) },
