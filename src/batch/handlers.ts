@@ -11,12 +11,11 @@ import { writeOnce, type RepeatableWrite } from '../entities/idempotency/once.ts
 import { findInVersion, type ReplayPermit } from '../entities/idempotency/replay.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { Writes } from '../entities/update.ts';
-import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { dryRunOf } from '../http/prefer.ts';
 import { describeProblem, problemOf } from '../http/problem.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
-import { BatchReader, problemAt, type BatchOperation } from './operations.ts';
+import { BatchReader, problemAt, type BatchOperation, type BatchSource } from './operations.ts';
 import { Blocked, maximumBytes, runOperations, TypesChanged, type BatchRules, type Done } from './run.ts';
 
 type BatchHandlers = Pick<Handlers, 'runBatch'>;
@@ -45,12 +44,12 @@ export function batchHandlers(context: Context): BatchHandlers {
     { store, queues, types }: Writes,
     { principal, caller }: Pick<Input<'runBatch'>, 'principal' | 'caller'>,
     reader: BatchReader,
-    read: (types: EntityTypes) => Promise<BatchOperation[]>,
+    read: (source: BatchSource) => Promise<BatchOperation[]>,
     dryRun = false,
   ): Promise<readonly Done[]> {
     const readable = (name: string) => (isPermitted(principal, name, 'read') ? authorize(principal, name, 'read') : undefined);
     for (let round = 0; round < rounds; round++) {
-      const operations = await read(types);
+      const operations = await read({ store, types });
       const [first] = operations;
       if (!first) return [];
       const rules: BatchRules = {
@@ -92,7 +91,7 @@ export function batchHandlers(context: Context): BatchHandlers {
         const { outcome, isReplayed } = await writeOnce(writes, permit, input.caller, {
           ...repeatable([permit]),
           claim: claim && { ...claim, operation: `${claim.operation}/${index}` },
-          write: (within) => run(within, input, reader, async (types) => [await reader.read(types, index, keys[index] ?? '')]),
+          write: (within) => run(within, input, reader, async (source) => [await reader.read(source, index, keys[index] ?? '')]),
         });
         const [done] = outcome;
         if (!done) continue;
@@ -119,7 +118,7 @@ export function batchHandlers(context: Context): BatchHandlers {
       const { atomic = true, operations: sent } = body;
       const dryRun = prefersDryRun(headers.prefer);
       if (dryRun && !atomic) throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'conflicting' }] });
-      const reader = new BatchReader(principal, { sent, bodyText, limitBytes: config.bodyLimitBytes, store });
+      const reader = new BatchReader(principal, { sent, bodyText, limitBytes: config.bodyLimitBytes });
       reader.checkForm();
       const permits = await reader.authorize();
       const [permit] = permits;
@@ -129,7 +128,7 @@ export function batchHandlers(context: Context): BatchHandlers {
       const { outcome, isReplayed } = await writeOnce(writes, permit, caller, {
         ...repeatable(permits),
         claim: dryRun ? undefined : claimOf(input),
-        write: (within) => run(within, input, reader, (types) => reader.readAll(types, keys), dryRun),
+        write: (within) => run(within, input, reader, (source) => reader.readAll(source, keys), dryRun),
       });
       return answer(outcome.map(resultOf), { dryRun, isReplayed });
     },

@@ -93,8 +93,12 @@ export interface BatchInput {
   bodyText: string;
   /** The most bytes of the fields of one operation. */
   limitBytes: number;
-  /** Where the entities are that references name by values. */
+}
+
+/** What operations are read with: `types` has what fields must fit, and `store` the entities that references name by values. */
+export interface BatchSource {
   store: Pick<Statements, 'query'>;
+  types: EntityTypes;
 }
 
 /** Reads the operations of a batch: rights first, then fields and references. Each method throws the problem of an operation, placed in the batch. */
@@ -102,7 +106,6 @@ export class BatchReader {
   readonly sent: readonly Sent[];
   readonly #principal: Principal;
   readonly #limitBytes: number;
-  readonly #store: BatchInput['store'];
   readonly #ids: ReadonlySet<string>;
   /** The JSON text of each operation. */
   readonly #texts: readonly string[];
@@ -110,9 +113,8 @@ export class BatchReader {
   readonly #created = new Map<string, { key: string; index: number }>();
   #refersForward = false;
 
-  constructor(principal: Principal, { sent, bodyText, limitBytes, store }: BatchInput) {
+  constructor(principal: Principal, { sent, bodyText, limitBytes }: BatchInput) {
     this.#limitBytes = limitBytes;
-    this.#store = store;
     this.#ids = new Set(sent.flatMap(({ id }) => id ?? []));
     this.#principal = principal;
     this.sent = sent;
@@ -161,23 +163,26 @@ export class BatchReader {
     if (sent?.op === 'create' && sent.id !== undefined) this.#created.set(sent.id, { key, index });
   }
 
-  /** The operation, with `key` for a create. `types` has what fields must fit. */
-  async read(types: EntityTypes, index: number, key: string): Promise<BatchOperation> {
-    const sent = this.sent[index];
-    if (!sent) throw new Error(`there is no operation ${index}`);
-    return await atOperation(index, () => this.#operation(types, index, sent, sent.op === 'create' ? key : (sent.key ?? '')));
+  /** The operation, with `key` for a create. */
+  async read({ store, types }: BatchSource, index: number, key: string): Promise<BatchOperation> {
+    return await this.#readOne(types, new NaturalKeys(store, types, this.#permitOf(this.#sentAt(index))), index, key);
   }
 
   /** All operations, with a key for each. Throws the faults of all of them. */
-  async readAll(types: EntityTypes, keys: readonly string[]): Promise<BatchOperation[]> {
+  async readAll({ store, types }: BatchSource, keys: readonly string[]): Promise<BatchOperation[]> {
     for (const [index, key] of keys.entries()) this.learn(index, key);
+    const naturalKeys = new NaturalKeys(store, types, this.#permitOf(this.#sentAt(0)));
+    const found = new Map<string, EntityType | undefined>();
+    for (const [index, { name }] of this.sent.entries())
+      if (!found.has(name)) found.set(name, await atOperation(index, () => types.find(name)));
+    await naturalKeys.findFor(this.sent.map(({ name, fields }) => ({ type: found.get(name), fields })));
     const operations: BatchOperation[] = [];
     const faults: Fault[] = [];
     const pauses = new Pauses();
     for (const [index, key] of keys.entries()) {
       await pauses.whenLong();
       try {
-        operations.push(await this.read(types, index, key));
+        operations.push(await this.#readOne(types, naturalKeys, index, key));
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error;
         faults.push(...error.faults);
@@ -188,12 +193,23 @@ export class BatchReader {
     return operations;
   }
 
+  #sentAt(index: number): Sent {
+    const sent = this.sent[index];
+    if (!sent) throw new Error(`there is no operation ${index}`);
+    return sent;
+  }
+
+  async #readOne(types: EntityTypes, naturalKeys: NaturalKeys, index: number, key: string): Promise<BatchOperation> {
+    const sent = this.#sentAt(index);
+    return await atOperation(index, () => this.#operation(types, naturalKeys, index, sent, sent.op === 'create' ? key : (sent.key ?? '')));
+  }
+
   #permitOf({ op, name }: Sent): BatchOperation['permit'] {
     if (op === 'update') return authorizeUpdate(this.#principal, name);
     return authorize(this.#principal, name, op === 'get' ? 'read' : op);
   }
 
-  async #operation(types: EntityTypes, index: number, sent: Sent, key: string): Promise<BatchOperation> {
+  async #operation(types: EntityTypes, naturalKeys: NaturalKeys, index: number, sent: Sent, key: string): Promise<BatchOperation> {
     const { name } = sent;
     const type = await types.find(name);
     const common = { index, name, key, type };
@@ -205,12 +221,12 @@ export class BatchReader {
         return { ...common, op: 'delete', permit: permit as Permit<'delete'>, ifMatch: sent.ifMatch };
       case 'update': {
         const update = permit as Permit<'update'>;
-        const patch = (await this.#withAllKeys(types, update, index, { sent, type })).text;
+        const patch = (await this.#withAllKeys(naturalKeys, index, sent, type)).text;
         return { ...common, op: 'update', permit: update, patch, ifMatch: sent.ifMatch };
       }
       case 'create': {
         const create = permit as Permit<'create'>;
-        const { text, fields } = await this.#withAllKeys(types, create, index, { sent, type });
+        const { text, fields } = await this.#withAllKeys(naturalKeys, index, sent, type);
         const checked = await inFields(() => {
           type?.check(fields);
           return checkedBy(type, fields);
@@ -221,14 +237,9 @@ export class BatchReader {
   }
 
   /** The fields, with keys in place of the references to creates and of those by values. */
-  async #withAllKeys(
-    types: EntityTypes,
-    permit: Permit<'create' | 'update'>,
-    index: number,
-    { sent, type }: { sent: Sent; type: EntityType | undefined },
-  ): Promise<SentFields> {
+  async #withAllKeys(naturalKeys: NaturalKeys, index: number, sent: Sent, type: EntityType | undefined): Promise<SentFields> {
     const fields = await this.#withKeys(index, sent, type);
-    return await inFields(() => new NaturalKeys(this.#store, types, permit).replaced(type, fields));
+    return await inFields(() => naturalKeys.replaced(type, fields));
   }
 
   /** The fields, with the key of a create in place of each reference to it. */

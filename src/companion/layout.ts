@@ -32,6 +32,19 @@ export function readableCompanion(companion: Companion): Companion | null {
   return companion.state === 'ready' ? companion : (companion.complete ?? null);
 }
 
+/** The rule over these fields, whose names have dots into objects; undefined if there is none. */
+export function uniqueRuleOver(companion: Companion, names: readonly string[]): CompanionUnique | undefined {
+  const wanted = new Set(names);
+  return companion.uniques.find(
+    (unique) => unique.columns.length === wanted.size && uniqueRuleNames(companion, unique).every((name) => wanted.has(name)),
+  );
+}
+
+/** The names of the fields of a rule, with dots into objects. */
+export function uniqueRuleNames({ columns }: Companion, unique: CompanionUnique): string[] {
+  return columns.filter(({ name }) => unique.columns.includes(name)).map(({ field }) => field.join('.'));
+}
+
 /**
  * The value of a field; SQL null if the entity does not have it, or one of another type. The process computes it, but for a member of the envelope, which
  * the statement has in the row of `entity`.

@@ -2,12 +2,22 @@
  * References that a request gives by the values of a unique rule of their target, `{"customer": {"number": "C-1"}}`, in place of its key. So rows of two files keep
  * their connection in a database that gives other keys.
  */
-import { sql, type RawBuilder } from 'kysely';
-import { readableCompanion, type Companion, type CompanionUnique, type CompanionValues } from '../companion/layout.ts';
+import { sql } from 'kysely';
+import { inputType } from '../companion/columns.ts';
+import {
+  readableCompanion,
+  uniqueRuleNames,
+  uniqueRuleOver,
+  type Companion,
+  type CompanionColumn,
+  type CompanionUnique,
+  type CompanionValues,
+} from '../companion/layout.ts';
 import { companionValues, memberAt } from '../companion/values.ts';
 import { builder } from '../database/driver/prepared.ts';
 import type { Statements } from '../database/port.ts';
 import { inSchema } from '../companion/table.ts';
+import type { Action } from '../database/tables.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
@@ -17,7 +27,7 @@ import { pointerTo } from '../http/pointer.ts';
 import { parseJson } from '../parse-json.ts';
 import type { Permit } from '../rights/permit.ts';
 import { rowsCovered } from '../rights/row-predicate.ts';
-import { hasValues } from './upsert-statements.ts';
+import { columnsHave } from './upsert-statements.ts';
 
 /** Fields of an entity, and the JSON text of the same object. */
 export interface SentFields {
@@ -32,14 +42,26 @@ interface NaturalReference {
   values: Readonly<Record<string, unknown>>;
 }
 
+/** A reference whose values can be looked up. */
+interface Wanted {
+  id: string;
+  to: string;
+  companion: Companion;
+  unique: CompanionUnique;
+  values: CompanionValues;
+}
+
+const missing: Fault = { pointer: '', code: 'reference-not-found' };
+
 /** Finds the keys that natural references stand for. It finds each one once, so make one for the entities of one transaction or portion. */
 export class NaturalKeys {
   readonly #store: Pick<Statements, 'query'>;
   readonly #types: EntityTypes;
-  readonly #permit: Permit<'create' | 'update'>;
-  readonly #found = new Map<string, Promise<string | Fault>>();
+  readonly #permit: Pick<Permit<Action>, 'findable' | 'userName'>;
+  /** By {@link idOf} the reference: the key, or the fault with a pointer into the values. */
+  readonly #found = new Map<string, string | Fault>();
 
-  constructor(store: Pick<Statements, 'query'>, types: EntityTypes, permit: Permit<'create' | 'update'>) {
+  constructor(store: Pick<Statements, 'query'>, types: EntityTypes, permit: Pick<Permit<Action>, 'findable' | 'userName'>) {
     this.#store = store;
     this.#types = types;
     this.#permit = permit;
@@ -52,10 +74,11 @@ export class NaturalKeys {
   async replaced(type: EntityType | undefined, sent: SentFields): Promise<SentFields> {
     const references = type?.companion ? naturalReferences(type.companion, sent.fields) : [];
     if (references.length === 0) return sent;
+    await this.#findKeys(references);
     const faults: Fault[] = [];
     let { text } = sent;
     for (const reference of references) {
-      const key = await this.#keyOf(reference);
+      const key = this.#found.get(idOf(reference)) ?? missing;
       if (typeof key === 'string') text = withReplaced(text, reference.path, JSON.stringify(key));
       else faults.push({ ...key, pointer: pointerTo(reference.path) + (key.pointer ?? '') });
     }
@@ -71,48 +94,71 @@ export class NaturalKeys {
     return (
       companion &&
       unique &&
-      namesOf(companion, unique)
+      uniqueRuleNames(companion, unique)
         .map((name) => `${path.join('.')}.${name}`)
         .join(', ')
     );
   }
 
-  #keyOf(reference: NaturalReference): Promise<string | Fault> {
-    const id = JSON.stringify([reference.to, reference.values]);
-    const known = this.#found.get(id) ?? this.#find(reference);
-    this.#found.set(id, known);
-    return known;
+  /** Finds the keys for several entities together, with one statement for each rule, so that {@link replaced} needs none. */
+  async findFor(entities: readonly { type: EntityType | undefined; fields: unknown }[]): Promise<void> {
+    await this.#findKeys(entities.flatMap(({ type, fields }) => (type?.companion ? naturalReferences(type.companion, fields) : [])));
   }
 
-  /** The key, or the fault with a pointer into the values. */
-  async #find({ to, values }: NaturalReference): Promise<string | Fault> {
-    const condition = this.#permit.findable(to);
-    const missing: Fault = { pointer: '', code: 'reference-not-found' };
+  async #findKeys(references: readonly NaturalReference[]): Promise<void> {
+    const wanted = new Map<string, Wanted>();
+    for (const reference of references) {
+      const id = idOf(reference);
+      if (this.#found.has(id) || wanted.has(id)) continue;
+      const read = await this.#readValues(reference);
+      if ('code' in read) this.#found.set(id, read);
+      else wanted.set(id, { id, ...read });
+    }
+    for (const alike of Map.groupBy(wanted.values(), ({ to, unique }) => `${to} ${unique.name}`).values()) {
+      const rows = await this.#store.query(coveredKeys(this.#permit, alike).compile(builder));
+      const keys = new Map(rows.map(({ n, key }) => [n, key]));
+      for (const [n, { id }] of alike.entries()) this.#found.set(id, keys.get(n) ?? missing);
+    }
+  }
+
+  /** The rule and the values, or the fault with a pointer into the values. */
+  async #readValues({ to, values }: NaturalReference): Promise<Omit<Wanted, 'id'> | Fault> {
     // To find an entity by its values is to read it. A caller who may read none of them learns nothing, not even the rules of their type.
-    if (condition === undefined) return missing;
-    const companion = readableOf(await this.#types.find(to));
-    const unique = companion && ruleOver(companion, namesIn(values));
+    if (this.#permit.findable(to) === undefined) return missing;
+    const type = await this.#types.find(to);
+    const companion = readableOf(type);
+    const unique = companion && uniqueRuleOver(companion, namesIn(values));
     if (!unique) return { pointer: '', code: 'invalid-value', values: { allowed: rulesIn(companion) } };
+    // Another spelling would find the entity that has the value nearest to it.
+    const [misspelt] = type?.findMisspelt(values) ?? [];
+    if (misspelt) return misspelt;
     const compared = valuesOf(companion, values);
-    const empty = companion.columns.find(({ name }) => unique.columns.includes(name) && compared?.[name] === null);
+    const empty = columnsOf(companion, unique).find(({ name }) => compared?.[name] === null);
     if (!compared || empty) return { pointer: pointerTo(empty?.field ?? []), code: 'invalid-value' };
-    const owner = condition === 'own' ? this.#permit.userName : null;
-    const [row] = await this.#store.query(coveredKey({ name: to, owner }, companion, unique, compared).compile(builder));
-    return row?.key ?? missing;
+    return { to, companion, unique, values: compared };
   }
 }
 
-/** SQL: the key of the entity with the values of the rule, if the caller may read it. */
-function coveredKey(
-  permit: { name: string; owner: string | null },
-  companion: Companion,
-  unique: CompanionUnique,
-  values: CompanionValues,
-): RawBuilder<{ key: string }> {
-  return sql<{ key: string }>`
-    select entity.key::text as key from ${inSchema(companion.table)} as found
-    join entity on ${rowsCovered((name) => sql`${permit[name]}`)} and entity.key = found.key
-    where ${hasValues(companion, unique, values)}`;
+const readableOf = (type: EntityType | undefined): Companion | undefined =>
+  (type?.companion && readableCompanion(type.companion)) ?? undefined;
+
+const idOf = ({ to, values }: NaturalReference): string => JSON.stringify([to, values]);
+
+const columnsOf = ({ columns }: Companion, unique: CompanionUnique): CompanionColumn[] =>
+  columns.filter(({ name }) => unique.columns.includes(name));
+
+/** SQL: the keys of the entities with the values of one rule, and the place of the values in `wanted`; of those that the caller may read. */
+function coveredKeys({ findable, userName }: Pick<Permit<Action>, 'findable' | 'userName'>, wanted: readonly Wanted[]) {
+  const [{ to, companion, unique } = {} as Wanted] = wanted;
+  const columns = columnsOf(companion, unique);
+  const rows = wanted.map(({ values }, n) => ({ n, ...Object.fromEntries(columns.map(({ name }) => [name, values[name]])) }));
+  const typed = sql.join(columns.map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`));
+  const covered: Record<string, string | null> = { name: to, owner: findable(to) === 'own' ? userName : null };
+  return sql<{ n: number; key: string }>`
+    select input.n, entity.key::text as key
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (n integer, ${typed})
+    join ${inSchema(companion.table)} as found on ${columnsHave(columns, 'found', ({ name }) => sql.ref(`input.${name}`))}
+    join entity on ${rowsCovered((name) => sql`${covered[name]}`)} and entity.key = found.key`;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -127,28 +173,14 @@ function naturalReferences({ columns, references }: Companion, fields: unknown):
   return [...found.values()];
 }
 
-function readableOf(type: EntityType | undefined): Companion | undefined {
-  return (type?.companion && readableCompanion(type.companion)) ?? undefined;
-}
-
 /** The names of all values, with dots into objects. */
 function namesIn(values: Readonly<Record<string, unknown>>, above = ''): string[] {
   return Object.entries(values).flatMap(([name, value]) => (isObject(value) ? namesIn(value, `${above}${name}.`) : [`${above}${name}`]));
 }
 
-const namesOf = ({ columns }: Companion, unique: CompanionUnique): string[] =>
-  columns.filter(({ name }) => unique.columns.includes(name)).map(({ field }) => field.join('.'));
-
-function ruleOver(companion: Companion, names: readonly string[]): CompanionUnique | undefined {
-  const wanted = new Set(names);
-  return companion.uniques.find(
-    (unique) => unique.columns.length === wanted.size && namesOf(companion, unique).every((name) => wanted.has(name)),
-  );
-}
-
 /** The rules, as a refusal names them. */
 const rulesIn = (companion: Companion | undefined): string =>
-  (companion?.uniques ?? []).map((unique) => `{${namesOf(companion as Companion, unique).join(', ')}}`).join('; ');
+  (companion?.uniques ?? []).map((unique) => `{${uniqueRuleNames(companion as Companion, unique).join(', ')}}`).join('; ');
 
 /** The values of the target's columns; undefined for a text that no column can have. */
 function valuesOf(companion: Companion, values: unknown): CompanionValues | undefined {

@@ -1,7 +1,7 @@
 /** The statement that finds an entity by the values of a unique rule. It is built for one request, because it depends on the companion table. */
 import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from '../companion/columns.ts';
-import type { Companion, CompanionUnique, CompanionValues } from '../companion/layout.ts';
+import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
 import { permitValues, rowsCovered } from '../rights/row-predicate.ts';
 import type { Permit } from '../rights/permit.ts';
@@ -30,9 +30,19 @@ export function findByUnique(
 export const findKeyByUnique = (companion: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<{ key: string }> =>
   sql<{ key: string }>`select key from ${inSchema(companion.table)} where ${hasValues(companion, unique, values)}`;
 
-export function hasValues({ columns }: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<boolean> {
-  const tests = columns
-    .filter(({ name }) => unique.columns.includes(name))
-    .map((column) => sql`${sql.ref(column.name)} = ${storedValue(column, sql`${values[column.name]}::${inputType(column)}`)}`);
+function hasValues({ columns }: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<boolean> {
+  const own = columns.filter(({ name }) => unique.columns.includes(name));
+  return columnsHave(own, undefined, (column) => sql`${values[column.name]}::${inputType(column)}`);
+}
+
+/** SQL: whether the columns of `table` have the values, which are of their `inputType`. */
+export function columnsHave(
+  columns: readonly CompanionColumn[],
+  table: string | undefined,
+  valueOf: (column: CompanionColumn) => RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  const tests = columns.map(
+    (column) => sql`${sql.ref(table === undefined ? column.name : `${table}.${column.name}`)} = ${storedValue(column, valueOf(column))}`,
+  );
   return sql<boolean>`${sql.join(tests, sql` and `)}`;
 }

@@ -5,6 +5,8 @@
 import type { Caller } from '../authn/caller.ts';
 import {
   readableCompanion,
+  uniqueRuleNames,
+  uniqueRuleOver,
   type Companion,
   type CompanionColumn,
   type CompanionUnique,
@@ -116,11 +118,9 @@ export async function upsertOnce(
 /** The rule of the type over the fields `by`. Throws 422 if there is none. */
 export function uniqueBy(type: EntityType | undefined, by: string): Pick<Rule, 'type' | 'companion' | 'unique'> {
   const companion = type?.companion ? readableCompanion(type.companion) : null;
-  const wanted = new Set(by.split(','));
-  const namesOf = ({ columns }: CompanionUnique) => columnsOf(companion, columns).map(({ field }) => field.join('.'));
-  const unique = companion?.uniques.find((each) => each.columns.length === wanted.size && namesOf(each).every((name) => wanted.has(name)));
+  const unique = companion ? uniqueRuleOver(companion, by.split(',')) : undefined;
   if (!type || !companion || !unique) {
-    const allowed = (companion?.uniques ?? []).map((each) => namesOf(each).join(',')).join('; ');
+    const allowed = companion?.uniques.map((each) => uniqueRuleNames(companion, each).join(',')).join('; ') ?? '';
     const values = allowed === '' ? {} : { allowed };
     throw new Problem('validation-failed', { faults: [{ parameter: 'by', code: 'invalid-value', values }] });
   }

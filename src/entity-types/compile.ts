@@ -25,7 +25,6 @@ export function compileType(revision: string, document: Schema, source: TypeSour
   const meter = new PatternMeter();
   const options = validatorOptions(source, meter);
   const validator = compileSchema(schema, options);
-  const findMisspelt = misspeltFinder(schema, companion);
   const acceptsPatch = acceptsPatchOf(schema, (ofMembers) => {
     const { accepts } = compileSchema(ofMembers, options);
     return (members) =>
@@ -35,8 +34,10 @@ export function compileType(revision: string, document: Schema, source: TypeSour
         () => accepts(members),
       );
   });
+  const readable = readableType(revision, document, companion);
+  const { findMisspelt } = readable;
   return {
-    ...readableType(revision, document, companion),
+    ...readable,
     check(fields, sent = () => fields) {
       const bounded = <T>(tests: () => T): T => withinPatternWork(meter, sent, tests);
       const first = bounded(() => validator.firstErrorOf(fields));
@@ -73,6 +74,7 @@ function readableType(revision: string, document: Schema, companion: Companion |
   return {
     revision,
     document,
+    findMisspelt: misspeltFinder(schema, companion),
     fields: { ...comparedTypes(fieldTypesOf(schema), companion), collationOf: (field) => collations.get(field.join('.')) },
     declaredFields: () => (declared ??= declaredFields(schema)),
     isPlaceholder: false,

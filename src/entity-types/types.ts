@@ -7,6 +7,7 @@ import type { Companion } from '../companion/layout.ts';
 import type { Database } from '../database/tables.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
 import type { AcceptsPatch } from './patches.ts';
+import type { FindMisspelt } from './spellings.ts';
 import type { Schema } from './subschemas.ts';
 
 /**
@@ -22,6 +23,7 @@ export interface EntityType {
   document: Schema;
   check: CheckFields;
   acceptsPatch: AcceptsPatch;
+  findMisspelt: FindMisspelt;
   /** The types of the fields, for filters and sorts. */
   fields: FieldTypes;
   /** The fields that `properties` name, in their order. They are read at the first call. */

@@ -214,3 +214,47 @@ describe.for(Object.entries(roads))('%s', ([, road]) => {
     }
   });
 });
+
+test('422 — values that a rule does not take as they are written find no entity beside them: digits beyond microseconds, another spelling', async () => {
+  const at = '2026-11-26T10:00:00.123456Z';
+  const id = '9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17';
+  await declareType(service(), 'event', {
+    properties: { s: { type: 'string' }, at: { type: 'string', format: 'date-time' }, id: { type: 'string', format: 'uuid' } },
+    'x-unique': [{ fields: ['s', 'at'] }, { fields: ['id'] }],
+  });
+  await declareType(service(), 'ticket', {
+    properties: { event: { type: ['string', 'null'], format: 'int64' }, number: { type: 'string' } },
+    'x-unique': [{ fields: ['number'] }],
+    'x-references': { event: { to: 'event' } },
+  });
+  const { key } = (await send(ada, 'entity/event', { s: 'x', at, id })).body;
+  const create = (event: object) => send(ada, 'batch', { operations: [{ op: 'create', name: 'ticket', fields: { event } }] });
+  expect((await create({ s: 'x', at })).body.results[0]?.entity.fields).toEqual({ event: key });
+  expect((await create({ s: 'x', at: '2026-11-26T11:00:00.123456+01:00' })).status).toBe(200);
+  for (const [event, place] of [
+    [{ s: 'x', at: '2026-11-26T10:00:00.1234562Z' }, 'at'],
+    [{ id: id.toUpperCase() }, 'id'],
+  ] as const) {
+    const answer = await create(event);
+    expect([answer.status, ...faultsIn(answer)]).toEqual([422, `/operations/0/fields/event/${place} invalid-value`]);
+    const upserted = await send(ada, 'entity/ticket/upsert?by=number', { number: 'T', event });
+    expect([upserted.status, ...faultsIn(upserted)]).toEqual([422, `/event/${place} invalid-value`]);
+  }
+});
+
+test('200 — a batch with an Idempotency-Key finds its references with the one connection of a process, all in their places', async () => {
+  const single = await service().replica({ DATABASE_POOL_SIZE: '1' });
+  const operations = ['C-1', 'C-2', 'C-1'].map((number) => ({ op: 'create', name: 'order', fields: { customer: { number } } }));
+  const run = (key: string, more: object[] = []) =>
+    single.call<Body>('POST', '/rest/batch', {
+      ...ada,
+      headers: { 'idempotency-key': `"${key}"` },
+      json: { operations: [...operations, ...more] },
+    });
+  const { status, body } = await run('natural');
+  expect(status).toBe(200);
+  expect(body.results.map(({ entity }) => entity.fields['customer'])).toEqual([customers['C-1'], customers['C-2'], customers['C-1']]);
+  const wrong = [{ op: 'create', name: 'order', fields: { customer: { number: 'C-9' } } }];
+  const refused = await run('unnatural', wrong);
+  expect([refused.status, ...faultsIn(refused)]).toEqual([422, '/operations/3/fields/customer reference-not-found']);
+});
