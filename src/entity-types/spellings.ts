@@ -4,6 +4,7 @@
  */
 import type { Companion } from '../companion/layout.ts';
 import { memberAt } from '../companion/values.ts';
+import { formats as declaredFormats } from '../contract/formats.ts';
 import type { Fault } from '../faults.ts';
 import { isOfEnvelope, type Field } from '../filter/fields.ts';
 import { wholeMicroseconds } from '../filter/values.ts';
@@ -39,17 +40,19 @@ export type FindMisspelt = (fields: unknown) => Fault[];
 export function misspeltFinder(schema: Schema, companion: Companion | null): FindMisspelt {
   const ruled = (companion?.columns ?? []).filter(({ field }) => !isOfEnvelope(field)).flatMap(({ field }) => spellingsAt(schema, field));
   return (fields) =>
-    ruled.flatMap(({ field, isTaken, example }) => {
+    ruled.flatMap(({ field, isOfFormat, isTaken, example }) => {
       const text = memberAt(fields, field);
-      if (typeof text !== 'string' || isTaken(text)) return [];
+      if (typeof text !== 'string' || !isOfFormat(text) || isTaken(text)) return [];
       return [{ pointer: pointerTo(field), code: 'invalid-value' as const, values: { allowed: example } }];
     });
 }
 
-function spellingsAt(schema: Schema, field: Field): (Spelling & { field: Field })[] {
+/** A text that is not of the format fits another alternative of the schema, or is refused by it. */
+function spellingsAt(schema: Schema, field: Field): (Spelling & { field: Field; isOfFormat: (text: string) => boolean })[] {
   const formats = formatsOf(schema, field);
   const [format, ...others] = formats;
   if (format === undefined || others.length > 0 || !Object.hasOwn(spellings, format)) return [];
   const spelling = spellings[format];
-  return spelling ? [{ ...spelling, field }] : [];
+  const fits = declaredFormats.get(format)?.fits as ((text: string) => boolean) | undefined;
+  return spelling && fits ? [{ ...spelling, field, isOfFormat: fits }] : [];
 }

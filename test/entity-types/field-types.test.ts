@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
+import { misspeltFinder } from '../../src/entity-types/spellings.ts';
 
 const types = fieldTypesOf({
   type: 'object',
@@ -147,4 +148,24 @@ test('the texts of an enum are those of a field or of all its items', () => {
 
 test('a schema without additionalProperties: false has all other fields', () => {
   expect(fieldTypesOf({ type: 'object' }).typeOf(['anything'])).toBe('any');
+});
+
+test('a rule takes the texts of an alternative without the format, and one spelling of those of the format', () => {
+  const schema = { properties: { a: { type: 'string', anyOf: [{ format: 'uuid' }, { pattern: '^[A-Z]+$' }] } } };
+  const column = { name: 'c1', field: ['a'], type: 'string' as const, fold: false };
+  const companion = {
+    table: 'x1',
+    columns: [column],
+    indexes: [],
+    uniques: [],
+    substrings: [],
+    references: [],
+    search: undefined,
+    next: 2,
+  };
+  const findMisspelt = misspeltFinder(schema, { ...companion, state: 'ready' });
+  const uuid = '9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17';
+  expect(findMisspelt({ a: 'ABC' })).toEqual([]);
+  expect(findMisspelt({ a: uuid })).toEqual([]);
+  expect(findMisspelt({ a: uuid.toUpperCase() })).toMatchObject([{ pointer: '/a', code: 'invalid-value' }]);
 });
