@@ -9,9 +9,9 @@ export class ReferenceTable {
   readonly #resources = new Map<string, unknown>();
   readonly #anchors = new Map<string, unknown>();
 
-  /** Whether the schema has several resources, so that a `$dynamicRef` may lead to different places. */
+  /** Whether the schema has several resources, so that a `$dynamicRef` may lead to different places: the root, with or without `$id`, and one inside. */
   get isDivided(): boolean {
-    return this.#resources.size > 2;
+    return new Set(this.#resources.values()).size > 1;
   }
 
   constructor(root: unknown) {

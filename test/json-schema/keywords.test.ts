@@ -175,3 +175,13 @@ describe.each(Object.entries(cases))('%s', (_name, listed) => {
     expect(unfit.filter((value) => errorsOf(value).length === 0)).toEqual([]);
   });
 });
+
+test('a $dynamicRef beside an inner $id is refused, with and without an $id of the root: the outermost anchor decides', () => {
+  const inner = { $id: 'https://a.example/b', $dynamicAnchor: 'n', type: 'string' };
+  const schema = { $dynamicAnchor: 'n', $defs: { inner }, properties: { a: { $dynamicRef: '#n' } } };
+  const compile = (given: object) => compileSchema(given, validatorOptions('files'));
+  expect(() => compile({ ...schema, $defs: {} })).not.toThrow();
+  expect(() => compile({ $id: 'https://a.example/a', ...schema, $defs: {} })).not.toThrow();
+  expect(() => compile(schema)).toThrow('properties/a/$dynamicRef');
+  expect(() => compile({ $id: 'https://a.example/a', ...schema })).toThrow('properties/a/$dynamicRef');
+});
