@@ -27,8 +27,8 @@ export interface Place {
   patternsBeside: () => Pick<RegExp, 'test'>[];
   /** The format; undefined, with a fault of the schema, if there is none of the name. */
   format: (name: string) => Format | undefined;
-  /** Reports that the keyword's value can be no check; always undefined. */
-  refuse: () => undefined;
+  /** Reports that the keyword's value, or what is at `steps` in it, can be no check; always undefined. */
+  refuse: (...steps: string[]) => undefined;
 }
 
 /** The kind of a JSON value. */

@@ -1,4 +1,5 @@
 /** Reads the settings of an issuer's claims in ISSUERS_FILE: the names of claims, and the meaning of scopes and groups here. */
+import { scopeToken } from '../tokens/scopes.ts';
 import type { SchemaReader } from './schema-reader.ts';
 
 export interface ScopeNames {
@@ -25,8 +26,6 @@ export interface ClaimedProfiles {
   map: ReadonlyMap<string, string>;
 }
 
-/** One scope of RFC 6749, section 3.3. */
-export const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 /** Claims whose values users or administrators change, and that another person may have later (OpenID Connect Core, section 5.7). */
 const mutableClaims = ['email', 'preferred_username', 'username', 'unique_name', 'upn', 'name', 'nickname', 'phone_number'];
 const profileShape = { pattern: /^[A-Za-z0-9 _.-]{1,64}$/, must: 'be the name of a profile' };

@@ -1,7 +1,7 @@
 /** Reads the settings of sign-ins with a browser in an issuer's entry in ISSUERS_FILE: what the service requests, and the logout there. */
 import { isLoopback } from '../../config/near-hosts.ts';
 import { returnPath } from '../sign-in/return-path.ts';
-import { scopeToken } from './claims.ts';
+import { scopeToken } from '../tokens/scopes.ts';
 import type { SchemaReader } from './schema-reader.ts';
 
 /** Values of `prompt` (OpenID Connect Core, section 3.1.2.1), by the sign-in in which they are sent. */

@@ -4,7 +4,8 @@ import type { AccessToken } from './verify.ts';
 
 const actionsOf: Record<'read' | 'write', readonly Action[]> = { read: ['read'], write: ['create', 'update', 'delete'] };
 
-const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+/** One scope (RFC 6749, section 3.3). */
+export const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /**
  * The scopes of a claim: a text with spaces between them (RFC 9068, section 2.2.3), or a list with one in each item, as Okta and Duende
