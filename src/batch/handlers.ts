@@ -77,7 +77,10 @@ export function batchHandlers(context: Context): BatchHandlers {
     throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
   }
 
-  /** Runs each operation in a transaction of its own. With an Idempotency-Key each has a claim of its own, so a repeat does what has not been done. */
+  /**
+   * Runs each operation in a transaction of its own. With an Idempotency-Key each has a claim of its own, so a repeat does what has not
+   * been done.
+   */
   async function runEach(input: Input<'runBatch'>, reader: BatchReader, permits: readonly OperationPermit[], keys: readonly string[]) {
     const claim = claimOf(input);
     const results: string[] = [];

@@ -101,7 +101,10 @@ export interface BatchSource {
   types: EntityTypes;
 }
 
-/** Reads the operations of a batch: rights first, then fields and references. Each method throws the problem of an operation, placed in the batch. */
+/**
+ * Reads the operations of a batch: rights first, then fields and references. Each method throws the problem of an operation, placed in the
+ * batch.
+ */
 export class BatchReader {
   readonly sent: readonly Sent[];
   readonly #principal: Principal;

@@ -39,7 +39,10 @@ export interface BatchRules {
   types: EntityTypes;
   /** The most bytes that the merged fields of an update may have as JSON. */
   limitBytes: number;
-  /** Whether an operation refers to a later one, or several delete entities that may refer to each other: PostgreSQL checks references at the end. */
+  /**
+   * Whether an operation refers to a later one, or several delete entities that may refer to each other: PostgreSQL checks references at
+   * the end.
+   */
   defersReferences: boolean;
   /** By name, the keys of entities that the batch deletes, so that none of them keeps another one from being deleted. */
   deleted: ReadonlyMap<string, ReadonlySet<string>>;
@@ -63,7 +66,9 @@ const maximumMs = 5_000;
 /** The most bytes of the entities in an answer. */
 export const maximumBytes = 8_388_608;
 
-/** Runs the operations in their order and returns what each did. Throws the first refusal, placed in the batch, and {@link TypesChanged}. */
+/**
+ * Runs the operations in their order and returns what each did. Throws the first refusal, placed in the batch, and {@link TypesChanged}.
+ */
 export async function runOperations(
   trx: Transaction<Database>,
   caller: Caller,
@@ -191,7 +196,10 @@ class BatchRun {
     }
   }
 
-  /** Lets PostgreSQL check the references that were deferred. Its error has the key that is missing, and so leads to the operation that refers to it. */
+  /**
+   * Lets PostgreSQL check the references that were deferred. Its error has the key that is missing, and so leads to the operation that
+   * refers to it.
+   */
   async checkReferences(operations: readonly BatchOperation[]): Promise<void> {
     try {
       await sql`set constraints all immediate`.execute(this.#trx);
@@ -267,7 +275,10 @@ class BatchRun {
   }
 }
 
-/** Runs `write`, a statement that writes the companion table `layout` too. A violated rule is a problem whose pointers lead into the operation. */
+/**
+ * Runs `write`, a statement that writes the companion table `layout` too. A violated rule is a problem whose pointers lead into the
+ * operation.
+ */
 function writeUnderRules<R>(layout: Companion | undefined, write: () => Promise<R>): Promise<R> {
   return inFields(() => underRulesOnce(layout, write, () => new TypesChanged()));
 }

@@ -1,6 +1,7 @@
 /**
- * What a schema says of one value, as alternatives: a value that fits the schema fits all schemas of one of them. `allOf`, `anyOf`, `oneOf`, `if` and `$ref` are
- * taken apart. What is not read (`not`, `dependentSchemas`, a reference in a circle) leaves more values than fit, never fewer.
+ * What a schema says of one value, as alternatives: a value that fits the schema fits all schemas of one of them. `allOf`, `anyOf`,
+ * `oneOf`, `if` and `$ref` are taken apart. What is not read (`not`, `dependentSchemas`, a reference in a circle) leaves more values than
+ * fit, never fewer.
  */
 import { isSchemaObject, targetOf, type Schema } from './subschemas.ts';
 
@@ -66,7 +67,10 @@ export class AlternativesReader {
     return this.#either([...distinct.values()].map((schemas) => this.#all(schemas)));
   }
 
-  /** The alternatives of an item of an array for which one of `alternatives` holds. They are not read if the first items have schemas of their own. */
+  /**
+   * The alternatives of an item of an array for which one of `alternatives` holds. They are not read if the first items have schemas of
+   * their own.
+   */
   itemsOf(alternatives: readonly Alternative[]): readonly Alternative[] {
     return this.#either(
       alternatives.map((alternative) =>

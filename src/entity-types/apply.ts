@@ -20,7 +20,10 @@ const rounds = 10;
 const retryPauseMs = 300;
 
 export interface ApplyOptions {
-  /** Whether stored entities that do not fit the schema are accepted. They can still be read; their next update must fit. Rules hold all the same. */
+  /**
+   * Whether stored entities that do not fit the schema are accepted. They can still be read; their next update must fit. Rules hold all
+   * the same.
+   */
   allowUnfit?: boolean | undefined;
   /** The digest of the plan that the caller has read; a plan with the effect `loss` needs it. */
   confirm?: string | undefined;
@@ -28,7 +31,9 @@ export interface ApplyOptions {
   limit?: number;
   /** For how long to wait for another build of the type; without it until it ends. */
   waitMs?: number;
-  /** Called with the type that the change starts from and the plan; throws if the caller expects another type or may not have it checked. */
+  /**
+   * Called with the type that the change starts from and the plan; throws if the caller expects another type or may not have it checked.
+   */
   expect?: (current: TypeRow | undefined, plan: TypePlan) => void;
   /** Whether a refusal may tell that there is a type of this name; by default it may. */
   mayName?: (name: string) => boolean;
@@ -45,8 +50,8 @@ export interface Applied {
 }
 
 /**
- * Puts the document in force, or deletes the type; does nothing if the plan has no steps. `faultsOfDocument` must have accepted the document. Throws what
- * `expect` throws, and
+ * Puts the document in force, or deletes the type; does nothing if the plan has no steps. `faultsOfDocument` must have accepted the
+ * document. Throws what `expect` throws, and
  * - 409 `type-conflict`: entities do not fit, there are 1,000 types, or other types refer to one that is deleted.
  * - 409 `confirmation-required`: the plan has the effect `loss`, and `confirm` is not its digest.
  * - 422: what `faultsOfContradictions` and `faultsOfRequirements` refuse.
@@ -76,8 +81,8 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
 }
 
 /**
- * Gives the type in force the companion table that it needs, also after a build that was interrupted; does nothing if it has it. With `isTarget` another type
- * is about to refer to the name, which needs a table of its keys. Throws as {@link applyChange}.
+ * Gives the type in force the companion table that it needs, also after a build that was interrupted; does nothing if it has it. With
+ * `isTarget` another type is about to refer to the name, which needs a table of its keys. Throws as {@link applyChange}.
  */
 export async function settleType(store: Store, actor: Actor, name: string, options: ApplyOptions = {}, isTarget = false): Promise<void> {
   await repeatedly(name, options, async () => {
@@ -93,7 +98,9 @@ export async function settleType(store: Store, actor: Actor, name: string, optio
   });
 }
 
-/** Undoes builds that were interrupted, and returns their number. Those that are under way go on. Drops the tables of types that are gone. */
+/**
+ * Undoes builds that were interrupted, and returns their number. Those that are under way go on. Drops the tables of types that are gone.
+ */
 export async function settleInterrupted(store: Store, actor: Actor): Promise<number> {
   await dropOrphanTables(store.db);
   let settled = 0;

@@ -1,6 +1,6 @@
 /**
- * Changes of types for which no entity has to be indexed: in one transaction, which locks the types at its end only. A new table is made before, and what is
- * left of an old one is dropped behind.
+ * Changes of types for which no entity has to be indexed: in one transaction, which locks the types at its end only. A new table is made
+ * before, and what is left of an old one is dropped behind.
  */
 import type { Transaction } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
@@ -37,8 +37,8 @@ export function isBuiltAtOnce({ stored }: Start, wanted: Companion): boolean {
 }
 
 /**
- * Carries the change out if there is nothing to build, or no entity of the name. Throws 409 `type-conflict` if entities do not fit, or if other types refer to
- * one that is deleted; the refusal has the names for which `mayName` is true.
+ * Carries the change out if there is nothing to build, or no entity of the name. Throws 409 `type-conflict` if entities do not fit, or if
+ * other types refer to one that is deleted; the refusal has the names for which `mayName` is true.
  */
 export async function changeAtOnce(store: Store, start: Start, mayName: (name: string) => boolean): Promise<TypeChangeResult> {
   const { change, stored } = start;

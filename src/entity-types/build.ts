@@ -1,7 +1,7 @@
 /**
- * Changes of types that index entities, while these are written. First the old document comes into force again, with the new columns: from then on every
- * write of an entity writes them too. Then the rows of all entities are filled, the indexes and constraints are made, and the new document comes into
- * force (decision 127).
+ * Changes of types that index entities, while these are written. First the old document comes into force again, with the new columns: from
+ * then on every write of an entity writes them too. Then the rows of all entities are filled, the indexes and constraints are made, and
+ * the new document comes into force (decision 127).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { DatabaseError } from 'pg';
@@ -50,8 +50,9 @@ interface Begun {
 }
 
 /**
- * Carries the change out on a connection without limits of time, whose end releases the lock of the build. Throws 409 `type-conflict` if entities do not fit the
- * new document or its rules; then the table is as before. If the process or the connection ends meanwhile, the same change continues the build.
+ * Carries the change out on a connection without limits of time, whose end releases the lock of the build. Throws 409 `type-conflict` if
+ * entities do not fit the new document or its rules; then the table is as before. If the process or the connection ends meanwhile, the
+ * same change continues the build.
  */
 export async function buildOnline(db: Kysely<Database>, start: Start): Promise<TypeChangeResult> {
   const { name } = start.change;

@@ -1,6 +1,6 @@
 /**
- * The differences between two documents of a type, and whether each can make an entity unfit that fitted before. When in doubt it can, and the
- * entities are checked.
+ * The differences between two documents of a type, and whether each can make an entity unfit that fitted before. When in doubt it can, and
+ * the entities are checked.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { pointerTo } from '../http/pointer.ts';

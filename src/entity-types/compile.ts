@@ -54,7 +54,9 @@ export function compileType(revision: string, document: Schema, source: TypeSour
   };
 }
 
-/** The type of a stored document, none of whose fields can be checked for the reason `code`: nothing is written, and everything can be read. */
+/**
+ * The type of a stored document, none of whose fields can be checked for the reason `code`: nothing is written, and everything can be read.
+ */
 export function typeWithoutWrites(revision: string, document: Schema, code: FaultCode, companion: Companion | null = null): EntityType {
   return {
     ...readableType(revision, document, companion),
@@ -85,7 +87,10 @@ function readableType(revision: string, document: Schema, companion: Companion |
   };
 }
 
-/** The types of the fields as they are compared: an instant that no column has with all its digits, and texts that a column has folded without case and accents. */
+/**
+ * The types of the fields as they are compared: an instant that no column has with all its digits, and texts that a column has folded
+ * without case and accents.
+ */
 function comparedTypes(types: FieldTypes, companion: Companion | null): FieldTypes {
   const columns = (companion && readableCompanion(companion)?.columns) ?? [];
   const columnsOf = (field: Field) => columns.filter((column) => isDeepStrictEqual(column.field, field));

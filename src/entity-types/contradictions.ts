@@ -1,4 +1,7 @@
-/** What contradicts itself in a document, so that no value of some type can fit it. It looks at each schema alone, and so finds only what is certain. */
+/**
+ * What contradicts itself in a document, so that no value of some type can fit it. It looks at each schema alone, and so finds only what
+ * is certain.
+ */
 import type { Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { reported } from './document.ts';
@@ -30,9 +33,9 @@ const evaluating = [
 ];
 
 /**
- * The faults of a document that contradicts itself, each at one of the two keywords. Those that the document in force has at the same place are left
- * out. So a type from before this was refused can be applied again, which each start with `ENTITY_TYPES_DIR` does. `faultsOfDocument` must have
- * accepted both.
+ * The faults of a document that contradicts itself, each at one of the two keywords. Those that the document in force has at the same
+ * place are left out. So a type from before this was refused can be applied again, which each start with `ENTITY_TYPES_DIR` does.
+ * `faultsOfDocument` must have accepted both.
  */
 export function faultsOfContradictions(document: Schema | null, inForce: Schema | undefined): Fault[] {
   if (document === null) return [];

@@ -1,6 +1,6 @@
 /**
- * The document of an entity type: a JSON Schema (2020-12) of the fields, with service keywords at its top. Every fault has a pointer into the
- * document.
+ * The document of an entity type: a JSON Schema (2020-12) of the fields, with service keywords at its top. Every fault has a pointer into
+ * the document.
  */
 import { ruleKeywords } from '../companion/rules.ts';
 import { formatNames } from '../contract/formats.ts';
@@ -55,9 +55,9 @@ export function requiresIfMatch(document: Schema): boolean {
 }
 
 /**
- * The faults of a document, at most {@link maximumFaults}; none if it can be applied. A document that a caller sends (`api`) must also bound the work
- * of its validation, because callers are not operators (rule 70). It may still take long, so it is checked in a sandbox (rule 101); `report` receives the
- * pointer of each schema before its patterns are compiled.
+ * The faults of a document, at most {@link maximumFaults}; none if it can be applied. A document that a caller sends (`api`) must also
+ * bound the work of its validation, because callers are not operators (rule 70). It may still take long, so it is checked in a sandbox
+ * (rule 101); `report` receives the pointer of each schema before its patterns are compiled.
  */
 export function faultsOfDocument(document: unknown, source: TypeSource, report: (pointer: string) => void = () => undefined): Fault[] {
   if (!isSchemaObject(document)) return [{ pointer: '', code: 'invalid-type', values: { allowed: 'object' } }];
@@ -193,7 +193,10 @@ function faultsOfExpansion(document: Schema): Fault[] {
   return exceeded ? [{ pointer: '', code: 'too-many-values', values: { limit: exceeded.limit } }] : [];
 }
 
-/** What is found only when a validator is made: a pattern that is none, a limit that its format cannot have, schemas that apply each other for ever. */
+/**
+ * What is found only when a validator is made: a pattern that is none, a limit that its format cannot have, schemas that apply each other
+ * for ever.
+ */
 export function faultsOfCompilation(document: Schema, source: TypeSource): Fault[] {
   try {
     compileSchema(schemaOf(document), validatorOptions(source));

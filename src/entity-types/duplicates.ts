@@ -15,7 +15,10 @@ export class DuplicateFinder {
     this.#digests[this.#count++] = digestOf(value);
   }
 
-  /** The digests that several of the added values have. Different values have the same digest in fewer than one of a million cases at 5 million values. */
+  /**
+   * The digests that several of the added values have. Different values have the same digest in fewer than one of a million cases at 5
+   * million values.
+   */
   repeated(): RepeatedDigests {
     const sorted = this.#digests.subarray(0, this.#count).sort();
     const repeated = new Set<bigint>();

@@ -1,6 +1,6 @@
 /**
- * How much work a schema with references can make. Without a limit a short document describes exponential work: each of forty definitions can
- * refer twice to the next one.
+ * How much work a schema with references can make. Without a limit a short document describes exponential work: each of forty definitions
+ * can refer twice to the next one.
  */
 import { linearPatternSize } from '../sandbox/linear-pattern.ts';
 import { patternsOf } from './patterns.ts';
@@ -23,8 +23,8 @@ interface Costs {
 }
 
 /**
- * The costs of a document after each reference is replaced by what it refers to; counting stops beyond the size `limit`. Or the first reference that leads
- * back to itself.
+ * The costs of a document after each reference is replaced by what it refers to; counting stops beyond the size `limit`. Or the first
+ * reference that leads back to itself.
  */
 export function expansionOf(document: Schema, limit: number): Expansion {
   let size = 0;

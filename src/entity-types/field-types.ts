@@ -1,6 +1,6 @@
 /**
- * The types of the fields for filters and sorts, read from the JSON Schema of a declared type. A field has the format that is in force for all of its values, wherever
- * the schema says it: behind `allOf`, `anyOf`, `oneOf`, `if` and `$ref`.
+ * The types of the fields for filters and sorts, read from the JSON Schema of a declared type. A field has the format that is in force for
+ * all of its values, wherever the schema says it: behind `allOf`, `anyOf`, `oneOf`, `if` and `$ref`.
  */
 import { isSameJson } from '../json-schema/same-json.ts';
 import type { Field, FieldType, FieldTypes, ScalarType } from '../filter/fields.ts';
@@ -10,7 +10,9 @@ import { isSchemaObject, targetOf, type Schema } from './subschemas.ts';
 
 const formats: Readonly<Record<string, ScalarType>> = { int64: 'int64', decimal: 'decimal', 'date-time': 'date-time', date: 'date' };
 
-/** The fields of `schema`, a JSON Schema of an object. A field that it leaves open is of the type `any`; one that it refuses does not exist. */
+/**
+ * The fields of `schema`, a JSON Schema of an object. A field that it leaves open is of the type `any`; one that it refuses does not exist.
+ */
 export function fieldTypesOf(schema: Schema): FieldTypes {
   const reader = readerOf(schema);
   const known = new Map<string, { type: FieldType | undefined }>();
@@ -50,8 +52,8 @@ const maximumNameLength = 200;
 const maximumListed = 1_000;
 
 /**
- * The fields that `properties` of the schema name, in their order: those of an inner object in its place, unless its schema is inside of itself. It leaves out names
- * that cannot be addressed.
+ * The fields that `properties` of the schema name, in their order: those of an inner object in its place, unless its schema is inside of
+ * itself. It leaves out names that cannot be addressed.
  */
 export function declaredFields(schema: Schema): Field[] {
   const fields: Field[] = [];

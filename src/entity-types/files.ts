@@ -22,8 +22,8 @@ import { parseJson } from '../parse-json.ts';
 const isTypeFile = (file: string) => /\.(json|ya?ml)$/.test(file);
 
 /**
- * The documents of the files, and of the files in the directories; other files in these are ignored. Throws {@link ConfigError} with a line for each file
- * that is no type or has no entity name, which begins with `label`.
+ * The documents of the files, and of the files in the directories; other files in these are ignored. Throws {@link ConfigError} with a
+ * line for each file that is no type or has no entity name, which begins with `label`.
  */
 export async function readTypeFiles(paths: readonly string[], source: TypeSource, label: string): Promise<TypeChange[]> {
   // A Map, since `constructor` is a valid name (rule 65).
@@ -78,8 +78,8 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const refusals: ReadonlySet<string> = new Set(['type-conflict', 'validation-failed', 'confirmation-required']);
 
 /**
- * Applies the files of ENTITY_TYPES_DIR. A type without a file stays. Throws {@link ConfigError} if a file is no type, if entities do not fit one, or
- * if a change loses something. `log` receives lines about changes that take long.
+ * Applies the files of ENTITY_TYPES_DIR. A type without a file stays. Throws {@link ConfigError} if a file is no type, if entities do not
+ * fit one, or if a change loses something. `log` receives lines about changes that take long.
  */
 export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Config, 'entityTypesDir'>, log: InfoLog): Promise<void> {
   if (entityTypesDir === undefined) return;

@@ -44,8 +44,8 @@ export interface Examination {
 }
 
 /**
- * Counts the entities, and reads all of them if a step of the plan has the effect `check` or `build`. Throws 409 `type-conflict` if there are more than `limit`
- * to read.
+ * Counts the entities, and reads all of them if a step of the plan has the effect `check` or `build`. Throws 409 `type-conflict` if there
+ * are more than `limit` to read.
  */
 export async function findingsOf(
   db: Kysely<Database>,
@@ -80,7 +80,10 @@ export async function unfitEntities(
   return await examiner.findings(change.name);
 }
 
-/** By document of a change. The check under the lock uses what the first check compiled: compiling may take 0.5 s, and writes wait for the lock. */
+/**
+ * By document of a change. The check under the lock uses what the first check compiled: compiling may take 0.5 s, and writes wait for the
+ * lock.
+ */
 const checks = new WeakMap<Schema, EntityType['check']>();
 
 function checkOf({ document, source }: TypeChange): EntityType['check'] | undefined {

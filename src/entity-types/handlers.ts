@@ -152,8 +152,8 @@ function actorOf({ user }: Principal, { origin }: Caller): Actor {
 }
 
 /**
- * Throws 403 unless the caller may read all entities that the change is compared with: a refusal tells keys, names of fields, and whether values fit, and a new
- * reference tells which entities of its target exist (rule 64).
+ * Throws 403 unless the caller may read all entities that the change is compared with: a refusal tells keys, names of fields, and whether
+ * values fit, and a new reference tells which entities of its target exist (rule 64).
  */
 function requireReading(
   principal: Principal,
@@ -174,8 +174,8 @@ function requireType(current: TypeRow | undefined): void {
 }
 
 /**
- * What the headers expect of the type in force: it throws 412 if that is another one. Throws 428 if there is neither header, and 400 if one is malformed or both
- * are there.
+ * What the headers expect of the type in force: it throws 412 if that is another one. Throws 428 if there is neither header, and 400 if
+ * one is malformed or both are there.
  */
 function expectation(headers: { 'if-match'?: string; 'if-none-match'?: string }): (current: TypeRow | undefined) => void {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;

@@ -64,8 +64,8 @@ const drafts: readonly string[] = [
 const accepted = new Set([...drafts, 'https://spec.openapis.org/oas/3.1/dialect/base']);
 
 /**
- * The faults of `$schema`. A document of an older draft is read as 2020-12, where its keywords mean the same; those that do not are refused by their
- * names or forms, or by {@link faultsOfMeaning}.
+ * The faults of `$schema`. A document of an older draft is read as 2020-12, where its keywords mean the same; those that do not are
+ * refused by their names or forms, or by {@link faultsOfMeaning}.
  */
 export function faultsOfDialect(dialect: unknown): Fault[] {
   const isAccepted = typeof dialect === 'string' && accepted.has(dialect.replace(/#$/, ''));

@@ -5,8 +5,9 @@ import { targetsOf } from './references.ts';
 import type { Schema } from './subschemas.ts';
 
 /**
- * The changes in an order in which each refers to names that are declared by then. Types that refer to each other are first declared without these references, and lose
- * them before they are deleted. Deletions come last, each after those of types that refer to it. `inForce` has the documents of all declared names.
+ * The changes in an order in which each refers to names that are declared by then. Types that refer to each other are first declared
+ * without these references, and lose them before they are deleted. Deletions come last, each after those of types that refer to it.
+ * `inForce` has the documents of all declared names.
  */
 export function inOrder(changes: readonly TypeChange[], inForce: ReadonlyMap<string, Schema>): TypeChange[] {
   const deletions = changes.filter(({ document }) => document === null);
@@ -19,7 +20,9 @@ export function inOrder(changes: readonly TypeChange[], inForce: ReadonlyMap<str
   ];
 }
 
-/** Each declaration behind those that it refers to. In a circle one is first made without some of its references, and made whole at the end. */
+/**
+ * Each declaration behind those that it refers to. In a circle one is first made without some of its references, and made whole at the end.
+ */
 function declarationsInOrder(changes: readonly TypeChange[], inForce: ReadonlyMap<string, Schema>): TypeChange[] {
   const byName = new Map(changes.map((change) => [change.name, change]));
   const declared = new Set(inForce.keys());

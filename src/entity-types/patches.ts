@@ -1,6 +1,6 @@
 /**
- * Patches that need no look at the entity. The schema has to test each member of the fields by itself, and the patch has to give scalars and lists. Then an entity
- * that fits the type still fits after the merge if the members of the patch fit.
+ * Patches that need no look at the entity. The schema has to test each member of the fields by itself, and the patch has to give scalars
+ * and lists. Then an entity that fits the type still fits after the merge if the members of the patch fit.
  */
 import { subschemasOf, isSchemaObject, type Schema } from './subschemas.ts';
 

@@ -3,7 +3,9 @@ import { Problem } from '../errors.ts';
 import { placeOf, positionsIn } from '../http/pointer.ts';
 import { PatternWorkError, type PatternMeter } from '../sandbox/pattern-meter.ts';
 
-/** Runs the tests of one value. Throws 422 `validation-failed` with the place of the text, in what the caller sent, that would be too much. */
+/**
+ * Runs the tests of one value. Throws 422 `validation-failed` with the place of the text, in what the caller sent, that would be too much.
+ */
 export function withinPatternWork<T>(meter: PatternMeter, sent: () => unknown, tests: () => T): T {
   try {
     return meter.run(tests);

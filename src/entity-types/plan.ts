@@ -17,8 +17,8 @@ export interface TypeChange {
 }
 
 /**
- * `none`: nothing but what later writes must fit. `check`: stored entities may not fit, so all are checked. `build`: all are read, and must fit a rule or
- * are indexed. `loss`: something ends that applying the old document again would not bring back.
+ * `none`: nothing but what later writes must fit. `check`: stored entities may not fit, so all are checked. `build`: all are read, and
+ * must fit a rule or are indexed. `loss`: something ends that applying the old document again would not bring back.
  */
 export type PlanEffect = 'none' | 'check' | 'build' | 'loss';
 const effects = ['none', 'check', 'build', 'loss'] as const;

@@ -19,8 +19,8 @@ const queue = new BoundedQueue({ running: 1, waiting: 256, waitMs: 5_000 });
 const maximumStoredMs = 100;
 
 /**
- * The faults of a document that a caller sent, as `faultsOfDocument` finds them. A document that takes too long or too much memory has one fault, at the place
- * where its check was ended. Throws 503 `busy` if the processor does other work.
+ * The faults of a document that a caller sent, as `faultsOfDocument` finds them. A document that takes too long or too much memory has one
+ * fault, at the place where its check was ended. Throws 503 `busy` if the processor does other work.
  */
 export async function faultsOfUntrusted(document: unknown): Promise<Fault[]> {
   try {
@@ -32,15 +32,17 @@ export async function faultsOfUntrusted(document: unknown): Promise<Fault[]> {
   }
 }
 
-/** Why fields cannot be checked against a stored document, with the pointers of what is in the way; none if it is the document as a whole. */
+/**
+ * Why fields cannot be checked against a stored document, with the pointers of what is in the way; none if it is the document as a whole.
+ */
 export interface StoredTypeFault {
   code: 'type-too-costly' | 'type-not-supported';
   pointers: readonly string[];
 }
 
 /**
- * The fault of a stored document, which an earlier version may have accepted by other rules; undefined if fields can be checked against it. Throws
- * 503 `busy`.
+ * The fault of a stored document, which an earlier version may have accepted by other rules; undefined if fields can be checked against
+ * it. Throws 503 `busy`.
  */
 export async function faultOfStored(document: Schema, source: TypeSource): Promise<StoredTypeFault | undefined> {
   if (source === 'api' && !(await isCheapDocument(document))) return { code: 'type-too-costly', pointers: [] };
@@ -49,8 +51,8 @@ export async function faultOfStored(document: Schema, source: TypeSource): Promi
 }
 
 /**
- * Whether this process may compile the patterns of a stored document, which an earlier version may have accepted, and has a meaning for all of them. Throws
- * 503 `busy`.
+ * Whether this process may compile the patterns of a stored document, which an earlier version may have accepted, and has a meaning for
+ * all of them. Throws 503 `busy`.
  */
 async function isCheapDocument(document: Schema): Promise<boolean> {
   if (costlyPatternIn(document) === undefined) return [...patternsIn(document).keys()].every((pattern) => linearPatternSize(pattern));

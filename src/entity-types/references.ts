@@ -20,8 +20,8 @@ interface TypeReference {
 }
 
 /**
- * The faults of the references in the document of a change: 422 at those whose target is not declared, and at cascades that come back to where they began or
- * reach more than four types. `planned` has the documents of changes that are carried out together with this one.
+ * The faults of the references in the document of a change: 422 at those whose target is not declared, and at cascades that come back to
+ * where they began or reach more than four types. `planned` has the documents of changes that are carried out together with this one.
  */
 export async function faultsOfReferences(
   db: Kysely<Database>,

@@ -1,6 +1,6 @@
 /**
- * The declared types as one process knows them. Notifications of the database tell when types have changed. What the process knows may be out of date
- * for a moment all the same, so every statement that writes entities compares the revision (`entities/type-guard.ts`).
+ * The declared types as one process knows them. Notifications of the database tell when types have changed. What the process knows may be
+ * out of date for a moment all the same, so every statement that writes entities compares the revision (`entities/type-guard.ts`).
  */
 import { LRUCache } from 'lru-cache';
 import type { Kysely } from 'kysely';
@@ -12,7 +12,9 @@ import { faultOfStored, type StoredTypeFault } from './proof.ts';
 import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
 import type { EntityType, EntityTypes } from './types.ts';
 
-/** Characters of the documents whose validators a process stores. Each of its two validators takes about ten times the memory of a document. */
+/**
+ * Characters of the documents whose validators a process stores. Each of its two validators takes about ten times the memory of a document.
+ */
 const maximumCharacters = 4_194_304;
 /** What the smallest validator takes, in characters of a document. */
 const leastCharacters = 4_096;

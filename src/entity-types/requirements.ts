@@ -10,7 +10,10 @@ import type { TypeChange } from './plan.ts';
 import { faultsOfReferences } from './references.ts';
 import type { Schema } from './subschemas.ts';
 
-/** The faults of its references, as {@link faultsOfReferences}, and of indexes that the database cannot have: 422 `not-supported`, with what an operator has to run. */
+/**
+ * The faults of its references, as {@link faultsOfReferences}, and of indexes that the database cannot have: 422 `not-supported`, with
+ * what an operator has to run.
+ */
 export async function faultsOfRequirements(
   db: Kysely<Database>,
   change: TypeChange,

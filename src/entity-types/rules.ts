@@ -14,7 +14,9 @@ import type { Schema } from './subschemas.ts';
 
 /** A rule, or an index, that one of two documents has. */
 export interface RuleDifference {
-  /** `rule`: new, or about other values than before. `no-rule`: gone, with a pointer into the old document. `note`: nothing is built for it. */
+  /**
+   * `rule`: new, or about other values than before. `no-rule`: gone, with a pointer into the old document. `note`: nothing is built for it.
+   */
   kind: 'rule' | 'no-rule' | 'note';
   pointer: string;
 }

@@ -11,8 +11,8 @@ const firstLineMs = 2_000;
 const nextLineMs = 10_000;
 
 /**
- * Runs `work`, the change of the type called `name`. If it takes more than two seconds it is logged as `type.applying`, again every ten seconds with how far it
- * is, and as `type.applied` at its end.
+ * Runs `work`, the change of the type called `name`. If it takes more than two seconds it is logged as `type.applying`, again every ten
+ * seconds with how far it is, and as `type.applied` at its end.
  */
 export async function logSlowChange<T>(
   log: InfoLog,

@@ -1,6 +1,7 @@
 /**
- * The texts that a rule accepts. The columns of rules compare instants in microseconds, and other formats by code points. So a field that a rule names takes one
- * spelling of each value, and no instant between two microseconds: otherwise a unique rule would take two values for one, or one for two (decision 211).
+ * The texts that a rule accepts. The columns of rules compare instants in microseconds, and other formats by code points. So a field that
+ * a rule names takes one spelling of each value, and no instant between two microseconds: otherwise a unique rule would take two values
+ * for one, or one for two (decision 211).
  */
 import type { Companion } from '../companion/layout.ts';
 import { memberAt } from '../companion/values.ts';

@@ -176,8 +176,8 @@ export async function drawId(trx: Kysely<Database>): Promise<number> {
 }
 
 /**
- * Locks the types against all changes and waits until no statement that writes entities is under way. Such statements wait until the end of the
- * transaction, so it must be short. Throws 55P03 (`lock_timeout`) after half a second.
+ * Locks the types against all changes and waits until no statement that writes entities is under way. Such statements wait until the end
+ * of the transaction, so it must be short. Throws 55P03 (`lock_timeout`) after half a second.
  */
 export async function lockTypes(trx: Kysely<Database>): Promise<void> {
   await sql`set local lock_timeout = '500ms'`.execute(trx);

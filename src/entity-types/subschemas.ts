@@ -66,7 +66,10 @@ export function mapMembers<T>(members: Record<string, T>, map: (value: T, name: 
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value, name)]));
 }
 
-/** Calls `visit` with every schema of the document and its pointer, from the root down, to the depth `deepest`; false if there are deeper ones. */
+/**
+ * Calls `visit` with every schema of the document and its pointer, from the root down, to the depth `deepest`; false if there are deeper
+ * ones.
+ */
 export function walkSchemas(document: Schema, deepest: number, visit: (schema: unknown, pointer: string) => void): boolean {
   let complete = true;
   const walk = (schema: unknown, path: string[], depth: number) => {

@@ -22,8 +22,9 @@ const attempts = 20;
 const furtherLock = sql`set local lock_timeout = '100ms'`;
 
 /**
- * Runs `work` in a transaction that holds the lock of {@link lockTypes}, for which all writes of entities wait. A long write may hold it up, so it is tried twenty
- * times. Before that the transaction runs `prepare`, with the statements that take long; they may lock nothing that a write of entities needs.
+ * Runs `work` in a transaction that holds the lock of {@link lockTypes}, for which all writes of entities wait. A long write may hold it
+ * up, so it is tried twenty times. Before that the transaction runs `prepare`, with the statements that take long; they may lock nothing
+ * that a write of entities needs.
  */
 export async function withTypesLocked<T, P = undefined>(
   db: Kysely<Database>,
@@ -48,7 +49,10 @@ export async function withTypesLocked<T, P = undefined>(
 /** SQL: the number of the advisory lock under which the type of a name is built. Any other change takes it for its transaction. */
 const buildLock = (name: string) => sql`hashtextextended(jsonb_build_array('entity type', ${name}::text)::text, 0)`;
 
-/** Takes the lock for the session of a connection; false if another process is building the type. Waiting for it would hold up the indexes that are built. */
+/**
+ * Takes the lock for the session of a connection; false if another process is building the type. Waiting for it would hold up the indexes
+ * that are built.
+ */
 export async function lockBuild(db: Kysely<Database>, name: string): Promise<boolean> {
   const { rows } = await sql<{ isLocked: boolean }>`select pg_try_advisory_lock(${buildLock(name)}) as "isLocked"`.execute(db);
   return rows[0]?.isLocked === true;
@@ -109,7 +113,10 @@ export function wantedCompanion({ change: { document }, stored, isReferenced }: 
   return document && companionOfDocument(document, id, stored.companion, isReferenced);
 }
 
-/** Whether the name has the same revision as at the start, or `revision`, and all names that the document refers to have complete companion tables. */
+/**
+ * Whether the name has the same revision as at the start, or `revision`, and all names that the document refers to have complete companion
+ * tables.
+ */
 export async function isUnchanged(trx: Transaction<Database>, { change, stored }: Start, revision = stored.revision): Promise<boolean> {
   if ((await findStoredType(trx, change.name)).revision !== revision) return false;
   for (const name of targetsOf(change.document ?? {}).filter((target) => target !== change.name))
@@ -129,8 +136,8 @@ async function assertFitting(db: Kysely<Database>, change: TypeChange, since: Ch
 }
 
 /**
- * Checks the entities that were changed at `at` or later, while others write. Returns which ones are left to check under the lock: those of transactions that had
- * not ended when this check began. Throws 409 `type-conflict` if entities do not fit.
+ * Checks the entities that were changed at `at` or later, while others write. Returns which ones are left to check under the lock: those
+ * of transactions that had not ended when this check began. Throws 409 `type-conflict` if entities do not fit.
  */
 export async function checkChanged(db: Kysely<Database>, { change }: Start, at: Date): Promise<ChangedSince> {
   const { rows } = await sql<{ transaction: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as transaction`.execute(db);
@@ -147,7 +154,10 @@ export async function checkTime(db: Kysely<Database>): Promise<Date> {
   return rows[0]?.from ?? new Date(0);
 }
 
-/** Puts the document in force, or deletes the type, and records it. `id` as for `insertRevision`. Throws 409 `type-conflict` if there are 1,000 types. */
+/**
+ * Puts the document in force, or deletes the type, and records it. `id` as for `insertRevision`. Throws 409 `type-conflict` if there are
+ * 1,000 types.
+ */
 export async function writeChange(
   trx: Transaction<Database>,
   { actor, change, plan, stored, allowUnfit }: Start,

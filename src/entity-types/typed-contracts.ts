@@ -1,4 +1,6 @@
-/** The contract with the types that a caller may see, as text. Making it takes time, so it is made in turns, and the last texts are stored. */
+/**
+ * The contract with the types that a caller may see, as text. Making it takes time, so it is made in turns, and the last texts are stored.
+ */
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../authn/principal.ts';

@@ -1,6 +1,6 @@
 /**
- * Declared entity types: a JSON Schema (2020-12) for the fields of the entities of a name. A type says what fields are accepted; it changes none of
- * them. Grants, not types, decide which callers may do something with entities of the name.
+ * Declared entity types: a JSON Schema (2020-12) for the fields of the entities of a name. A type says what fields are accepted; it
+ * changes none of them. Grants, not types, decide which callers may do something with entities of the name.
  */
 import type { Kysely } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
@@ -48,7 +48,9 @@ export interface EntityTypes {
   find(name: string): Promise<EntityType | undefined>;
   /** The type with this revision, which may be older than the present one; undefined for 0. Throws as {@link find}. */
   at(name: string, revision: string): Promise<EntityType | undefined>;
-  /** The same types, but read with `db` if this process does not know them yet: for work in a transaction, which has a connection already. */
+  /**
+   * The same types, but read with `db` if this process does not know them yet: for work in a transaction, which has a connection already.
+   */
   within(db: Kysely<Database>): EntityTypes;
   /** Types have changed: the next {@link find} reads their revisions from the database. */
   forget(): void;

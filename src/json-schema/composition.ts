@@ -10,8 +10,8 @@ interface Outcome {
 }
 
 /**
- * Tries the alternatives until `enough` of them fit. What the fitting ones evaluate is added to `seen`. If none fits, what any of them evaluates is
- * added, so that the errors do not call a member unknown that an alternative names.
+ * Tries the alternatives until `enough` of them fit. What the fitting ones evaluate is added to `seen`. If none fits, what any of them
+ * evaluates is added, so that the errors do not call a member unknown that an alternative names.
  */
 function tryAlternatives(checks: readonly Check[], enough: number, value: unknown, run: Run, seen: Evaluated | undefined): Outcome {
   const outcome: Outcome = { fitting: 0, errors: [] };

@@ -1,4 +1,7 @@
-/** What references of a schema lead to (JSON Schema 2020-12, core, "Base URI, Anchors, and Dereferencing"). Nothing outside of the schema is loaded. */
+/**
+ * What references of a schema lead to (JSON Schema 2020-12, core, "Base URI, Anchors, and Dereferencing"). Nothing outside of the schema
+ * is loaded.
+ */
 import { isObject } from './types.ts';
 
 /** The address of a schema without `$id`. */
@@ -9,7 +12,10 @@ export class ReferenceTable {
   readonly #resources = new Map<string, unknown>();
   readonly #anchors = new Map<string, unknown>();
 
-  /** Whether the schema has several resources, so that a `$dynamicRef` may lead to different places: the root, with or without `$id`, and one inside. */
+  /**
+   * Whether the schema has several resources, so that a `$dynamicRef` may lead to different places: the root, with or without `$id`, and
+   * one inside.
+   */
   get isDivided(): boolean {
     return new Set(this.#resources.values()).size > 1;
   }
@@ -18,7 +24,10 @@ export class ReferenceTable {
     this.#resources.set(nameless, root);
   }
 
-  /** Adds the `$id` and the anchors of a schema inside of the resource `base`. Returns the base of what is inside of the schema; undefined for an `$id` that is no URI. */
+  /**
+   * Adds the `$id` and the anchors of a schema inside of the resource `base`. Returns the base of what is inside of the schema; undefined
+   * for an `$id` that is no URI.
+   */
   add(schema: Record<string, unknown>, base: string = nameless): string | undefined {
     const { $id, $anchor, $dynamicAnchor } = schema;
     const own = typeof $id === 'string' ? resolved($id, base)?.replace(/#.*$/s, '') : base;
@@ -29,8 +38,8 @@ export class ReferenceTable {
   }
 
   /**
-   * The schema that the reference in the resource `base` leads to, as a list of one; an empty list if there is none. A `$dynamicRef` leads to the same
-   * place: in a schema of one resource the outermost dynamic anchor of a name is the only one.
+   * The schema that the reference in the resource `base` leads to, as a list of one; an empty list if there is none. A `$dynamicRef` leads
+   * to the same place: in a schema of one resource the outermost dynamic anchor of a name is the only one.
    */
   target(reference: string, base: string): unknown[] {
     const [address = '', fragment = ''] = (resolved(reference, base) ?? '').split(/#(.*)/s, 2);

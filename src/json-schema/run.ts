@@ -7,7 +7,9 @@ export type Check = (value: unknown, run: Run, seen: Evaluated | undefined) => b
 
 /** At this number of errors no loop goes on. One value may have many: those of each alternative of `anyOf`. */
 const maximumErrors = 1_000;
-/** After this number the search for further errors is given up. It counts those of alternatives that were dropped since another one fits. */
+/**
+ * After this number the search for further errors is given up. It counts those of alternatives that were dropped since another one fits.
+ */
 const maximumErrorsMade = 5_000;
 /** Schemas that are applied before the search for further errors is given up. */
 const maximumWork = 1_000_000;

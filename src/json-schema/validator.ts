@@ -1,6 +1,6 @@
 /**
- * Validates JSON values by JSON Schema 2020-12. A schema becomes functions, and no text of a schema becomes code. The caller says how patterns are made
- * and which formats exist (decision 205).
+ * Validates JSON values by JSON Schema 2020-12. A schema becomes functions, and no text of a schema becomes code. The caller says how
+ * patterns are made and which formats exist (decision 205).
  */
 import { Compiler } from './compiler.ts';
 import { Run, SearchGivenUp, type Detail } from './run.ts';
@@ -10,8 +10,8 @@ export interface Validator {
   /** Whether the value fits. It ends at the first fault. */
   accepts: (value: unknown) => boolean;
   /**
-   * The errors of a value; none if it fits. The work is bounded, since a value may have one error for each of its members and alternatives: after about
-   * 1,000 errors no loop goes on, and where finding them takes too long the first error is the only one.
+   * The errors of a value; none if it fits. The work is bounded, since a value may have one error for each of its members and
+   * alternatives: after about 1,000 errors no loop goes on, and where finding them takes too long the first error is the only one.
    */
   errorsOf: (value: unknown) => SchemaError[];
   /** The first error of a value; undefined if it fits. It takes as long as the verdict. */

@@ -85,8 +85,8 @@ function shown({ by, type }: Grouping, value: Expression): Expression {
 }
 
 /**
- * SQL: `text`, which PostgreSQL has written for the local time `value`, with the year of ISO 8601. In UTC or in the zone of a group, an instant of the years 1 and
- * 9999 may be of the year 0, which is 1 BC for PostgreSQL, or of 10000.
+ * SQL: `text`, which PostgreSQL has written for the local time `value`, with the year of ISO 8601. In UTC or in the zone of a group, an
+ * instant of the years 1 and 9999 may be of the year 0, which is 1 BC for PostgreSQL, or of 10000.
  */
 function withYear(value: Expression, text: Expression): Expression {
   return sql`case when ${value} < '0001-01-01' then '0000' || substr(replace(${text}, ' BC', ''), 5)

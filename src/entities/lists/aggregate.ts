@@ -21,8 +21,8 @@ export const aggregateLimits = { timeMs: 5_000 };
 type AggregatedBody = components['schemas']['EntityAggregated'];
 
 /**
- * Reads the groups. Throws 422 `query-too-expensive` for fields without an index, 422 `validation-failed` for a search of a type without texts to
- * search, and 503 `busy` for what takes too long.
+ * Reads the groups. Throws 422 `query-too-expensive` for fields without an index, 422 `validation-failed` for a search of a type without
+ * texts to search, and 503 `busy` for what takes too long.
  */
 export async function aggregateEntities(
   reads: Reads,

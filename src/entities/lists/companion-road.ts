@@ -1,6 +1,7 @@
 /**
- * A list by the indexes of the companion table. Covered: an index has the order and serves all tests, so a page reads its rows alone. Small: the tests
- * that indexes serve leave few rows, which are tested and sorted. Walk: an index has the order, and a page looks at a number of its rows.
+ * A list by the indexes of the companion table. Covered: an index has the order and serves all tests, so a page reads its rows alone.
+ * Small: the tests that indexes serve leave few rows, which are tested and sorted. Walk: an index has the order, and a page looks at a
+ * number of its rows.
  */
 import type { Companion } from '../../companion/layout.ts';
 import type { Run, Scans } from '../../database/read-transaction.ts';
@@ -30,7 +31,10 @@ import {
 } from './companion-statements.ts';
 import { areFew, budgetOf, listLimits, orderFor, type FoundRows, type Part, type Road, type RoadQuery } from './road.ts';
 
-/** The road over the columns of `companion`; undefined if its indexes are of no use for the list. A list of own rows uses {@link ownPart} alone. */
+/**
+ * The road over the columns of `companion`; undefined if its indexes are of no use for the list. A list of own rows uses {@link ownPart}
+ * alone.
+ */
 export function companionRoad(wanted: RoadQuery, companion: Companion): Road | undefined {
   const { owner } = wanted.permit;
   if (owner === null) return ofUse(new CompanionRoad(wanted, companion));

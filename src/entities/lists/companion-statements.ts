@@ -1,6 +1,6 @@
 /**
- * What the statements of lists read of a companion table. Their rows are keys; the condition of the permit is beside the entity of each key. Numbers over own
- * entities need none where an index begins with the creator.
+ * What the statements of lists read of a companion table. Their rows are keys; the condition of the permit is beside the entity of each
+ * key. Numbers over own entities need none where an index begins with the creator.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import type { Companion } from '../../companion/layout.ts';
@@ -62,7 +62,10 @@ export interface IndexWalk {
   columns: readonly Column[];
 }
 
-/** The rows of the walk that fulfil the rest of the filter, in the order of the page. There may be fewer than `limit`, although the list goes on. */
+/**
+ * The rows of the walk that fulfil the rest of the filter, in the order of the page. There may be fewer than `limit`, although the list
+ * goes on.
+ */
 export function indexRows(query: IndexWalk, limit: number): PageRows {
   const { companion, permit, walk, after, budget, rest, columns } = query;
   const source = companionSource(companion);
@@ -127,7 +130,10 @@ export function rangesQuery(companion: Companion, ranges: readonly Range[], limi
   return sql<{ count: number }>`select ${candidateCount(companion, ranges, limit)} as count`.compile(builder);
 }
 
-/** The entities that fulfil the filter. Where columns decide, those of all users, and those of an owner with an index, need no look at the table of entities. */
+/**
+ * The entities that fulfil the filter. Where columns decide, those of all users, and those of an owner with an index, need no look at the
+ * table of entities.
+ */
 export function selectedByColumns(companion: Companion, permit: PermitValues, filter: Filter): SelectedRows {
   const source = { ...companionSource(companion), matches: (words: string) => matchesRow(companion, words) };
   const { keys, rest } = permit.owner === null ? { keys: everyEntity, rest: filter } : splitKeys(filter);
@@ -141,8 +147,9 @@ export function selectedByColumns(companion: Companion, permit: PermitValues, fi
 }
 
 /**
- * SQL: the rows `x` of entities of `owner` that fulfil the tests of `keys`, by an index that begins with the creator, or of all entities of the name that the
- * permit covers. Behind the fence PostgreSQL reads them before it tests a value, so its work does not depend on the values of rows of others (rule 64).
+ * SQL: the rows `x` of entities of `owner` that fulfil the tests of `keys`, by an index that begins with the creator, or of all entities
+ * of the name that the permit covers. Behind the fence PostgreSQL reads them before it tests a value, so its work does not depend on the
+ * values of rows of others (rule 64).
  */
 function rowsOfOwner(companion: Companion, permit: PermitValues, owner: string, keys: Filter): RawBuilder<unknown> {
   const table = sql`${inSchema(companion.table)} as x`;

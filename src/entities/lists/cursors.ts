@@ -1,7 +1,7 @@
 /**
- * Cursors: encrypted positions in a list, which clients return for the next page. A client can neither read the keys and values in a cursor nor
- * make one. A cursor is valid for its user and query only. It grants no right: each page applies the present rights of the caller (rule 64,
- * decision 112).
+ * Cursors: encrypted positions in a list, which clients return for the next page. A client can neither read the keys and values in a
+ * cursor nor make one. A cursor is valid for its user and query only. It grants no right: each page applies the present rights of the
+ * caller (rule 64, decision 112).
  */
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { secretNamed, type SecretValues, type ServiceSecrets } from '../../database/service-secrets.ts';
@@ -74,8 +74,8 @@ export class Cursors {
 }
 
 /**
- * The cursor with the place of the log that its page has, so that no page is older than the one before it. It is not encrypted: it says as much as a
- * `Consistency-Token`, and a place that a client invents only leads to the primary.
+ * The cursor with the place of the log that its page has, so that no page is older than the one before it. It is not encrypted: it says as
+ * much as a `Consistency-Token`, and a place that a client invents only leads to the primary.
  */
 export function atPosition(cursor: string | undefined, position: LogPosition | undefined): string | undefined {
   return cursor === undefined || !position ? cursor : `${cursor}.${tokenOf(position)}`;

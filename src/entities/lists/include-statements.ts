@@ -49,8 +49,8 @@ export type IncludedRow = Omit<EntityRow, 'fields'> &
   ({ fields: string; references: (string | null)[] } | { fields: null; references: null }) & { position: number };
 
 /**
- * All wanted entities that their permits cover, in the order of their positions. Fields beyond `bytes` of JSON text are not read, but for those of
- * position 0. Behind `offset 0` PostgreSQL looks each key up; otherwise it might read the whole name instead.
+ * All wanted entities that their permits cover, in the order of their positions. Fields beyond `bytes` of JSON text are not read, but for
+ * those of position 0. Behind `offset 0` PostgreSQL looks each key up; otherwise it might read the whole name instead.
  */
 export function includedQuery(wanted: readonly WantedEntities[], bytes: number): CompiledQuery<IncludedRow> {
   const rows = wanted.map(

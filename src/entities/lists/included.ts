@@ -1,7 +1,7 @@
 /**
- * The entities that those of an answer refer to. One statement for each step of references reads them, whatever the number of rows, by the caller's
- * right to read their names (rule 64). Each comes once. An entity that is missing and one that the caller may not read are withheld alike
- * (decision 139).
+ * The entities that those of an answer refer to. One statement for each step of references reads them, whatever the number of rows, by the
+ * caller's right to read their names (rule 64). Each comes once. An entity that is missing and one that the caller may not read are
+ * withheld alike (decision 139).
  */
 import type { Run } from '../../database/read-transaction.ts';
 import type { Field } from '../../filter/fields.ts';

@@ -1,4 +1,6 @@
-/** What a list shall have, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ. */
+/**
+ * What a list shall have, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ.
+ */
 import type { components, operations } from '../../../generated/api.ts';
 import { Problem } from '../../errors.ts';
 import { maximumFaults, type Fault, type FaultPlace } from '../../faults.ts';
@@ -110,7 +112,7 @@ async function readRequest(
   limits: Readonly<FilterLimits>,
 ): Promise<ListRequest> {
   const { fields, targets } = await readScope(raw.filter);
-  // What is in the trash has no row with folded texts.
+  // An entity in the trash has no row with folded texts.
   const compared = raw.deleted === 'only' ? { ...fields, foldingOf: () => undefined } : fields;
   const filter = parseFilter(raw.filter, compared, limits);
   const sort = parseSort(raw.sort, fields);

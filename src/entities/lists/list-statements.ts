@@ -1,6 +1,6 @@
 /**
- * The statements of lists, whose shape depends on the query. Every statement that returns rows has the condition of the permit, `rowsCovered`, beside the
- * filter of the caller (rule 64).
+ * The statements of lists, whose shape depends on the query. Every statement that returns rows has the condition of the permit,
+ * `rowsCovered`, beside the filter of the caller (rule 64).
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
@@ -110,7 +110,10 @@ function isServed(test: Filter): boolean {
 /** Whether the tests list keys. Then PostgreSQL looks each key up or reads the whole name; which is cheaper depends on their number. */
 export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');
 
-/** SQL: the name in a condition. Pinned, so that PostgreSQL reads the rows in the order of their keys (decision 133), unless there is a list of keys. */
+/**
+ * SQL: the name in a condition. Pinned, so that PostgreSQL reads the rows in the order of their keys (decision 133), unless there is a
+ * list of keys.
+ */
 const nameOf = (name: string, keys: Filter) => (hasKeyList(keys) ? sql`${name}` : pinnedValue({ type: 'string' }, name));
 
 /** All rows of the selection, of which a page takes those after its position. */
@@ -195,8 +198,8 @@ export function selectRows(selection: Selection): SelectedRows {
 }
 
 /**
- * SQL: the rows of `table`, which has the name `x`, of the entities that the permit covers, and that fulfil `where`. They are read before the statement around
- * tests a value, too.
+ * SQL: the rows of `table`, which has the name `x`, of the entities that the permit covers, and that fulfil `where`. They are read before
+ * the statement around tests a value, too.
  */
 export function coveredBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(select x.* from entity join ${table} on x.key = entity.key where ${covered(permit)} and ${where} offset 0) as x`;

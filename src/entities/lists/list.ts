@@ -55,7 +55,10 @@ interface FoundPage extends Edges {
   textWith: (edges: Edges) => string;
 }
 
-/** Reads a page. Throws 400 for a cursor of another list, 422 `query-too-expensive` for what would cost too much, and 503 `busy` for what takes too long. */
+/**
+ * Reads a page. Throws 400 for a cursor of another list, 422 `query-too-expensive` for what would cost too much, and 503 `busy` for what
+ * takes too long.
+ */
 export async function listEntities(
   reads: Reads,
   cursors: Cursors,
@@ -63,7 +66,7 @@ export async function listEntities(
   request: ListRequest,
   companion: Companion | null | undefined,
 ): Promise<ListedPage> {
-  // What is in the trash has no row there.
+  // An entity in the trash has no row there.
   const table = request.isTrash ? undefined : companion;
   assertSearchable(request, table);
   const listOf = (filter: Filter) => new List(cursors, permit, { ...request, filter }, (table && readableCompanion(table)) ?? undefined);

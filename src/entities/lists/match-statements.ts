@@ -1,4 +1,7 @@
-/** The statements of tests of entities that references lead to. Each has the condition of the permit for the name that it reads, `rowsCovered` (rule 64). */
+/**
+ * The statements of tests of entities that references lead to. Each has the condition of the permit for the name that it reads,
+ * `rowsCovered` (rule 64).
+ */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
 import { limitOf } from '../../database/limit.ts';
@@ -14,8 +17,8 @@ export function matchedKeysQuery({ from, where }: PageRows, limit: number): Comp
 }
 
 /**
- * SQL: whether `key`, an expression over the row around, is that of an entity that the permit covers and that fulfils the filter over `source`. A look at the primary
- * key for each row, whatever the planner expects.
+ * SQL: whether `key`, an expression over the row around, is that of an entity that the permit covers and that fulfils the filter over
+ * `source`. A look at the primary key for each row, whatever the planner expects.
  */
 export function isMatchedKey(permit: PermitValues, filter: Filter, source: Source, key: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (

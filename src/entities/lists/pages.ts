@@ -1,4 +1,7 @@
-/** Reads all entities that a filter and a search find, by key or in another order. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
+/**
+ * Reads all entities that a filter and a search find, by key or in another order. The cost of each part is bounded as that of a list is
+ * (decision 111), so that there is no limit for the whole.
+ */
 import { readableCompanion, type Companion } from '../../companion/layout.ts';
 import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { Reads } from '../../database/standby/readers.ts';
@@ -32,8 +35,8 @@ export interface EntityPart {
 }
 
 /**
- * The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part. Throws 422
- * `query-too-expensive` for a sort that needs an index, and 503 `busy` for a part that takes too long.
+ * The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part.
+ * Throws 422 `query-too-expensive` for a sort that needs an index, and 503 `busy` for a part that takes too long.
  */
 export async function readPart(
   reads: Reads,

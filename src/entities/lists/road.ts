@@ -75,7 +75,9 @@ export function budgetOf(fields: Filter, lookUps = 0): number {
   return tests === 0 ? listLimits.rows : Math.min(listLimits.rowsWithFields, Math.floor(listLimits.tests / tests));
 }
 
-/** The order of the list over the values of `source`. Texts that one index has are sorted whole, whether or not this list uses the index. */
+/**
+ * The order of the list over the values of `source`. Texts that one index has are sorted whole, whether or not this list uses the index.
+ */
 export function orderFor({ sort, filter, companion, relevantTo }: RoadQuery, source: Source): Order {
   if (companion && relevantTo !== undefined) {
     const column = { expression: searchRank(companion, relevantTo), sqlType: 'real', isCut: false, descending: true };

@@ -1,4 +1,4 @@
-/** What a clock ended. The same query may succeed later, so it is no refusal (decision 223). */
+/** A clock has ended the query. The same one may succeed later, so it is no refusal (decision 223). */
 import { exceededStatementTime } from '../../database/failure.ts';
 import { Problem } from '../../errors.ts';
 import type { Fault } from '../../faults.ts';
