@@ -180,14 +180,13 @@ const endPredecessor = prepare<{ tokenHash: Buffer }, never>('session.end-predec
         .whereRef('session.id', '=', 'used.id'),
     )
     .updateTable('superseded_token')
-    .from('used')
     .set({ superseded_at: sql`now()` })
-    .whereRef('superseded_token.session_id', '=', 'used.id')
-    .where(sql<boolean>`superseded_token.superseded_at between now() - interval '1 minute' and now() - interval '1 second'`)
-    .where('superseded_token.superseded_at', '>=', (eb) =>
+    .where('session_id', '=', (eb) => eb.selectFrom('used').select('used.id'))
+    .where(sql<boolean>`superseded_at between now() - interval '1 minute' and now() - interval '1 second'`)
+    .where('superseded_at', '>=', (eb) =>
       eb
         .selectFrom('superseded_token as replaced')
-        .whereRef('replaced.token_hash', '=', 'used.predecessor_hash')
+        .where('replaced.token_hash', '=', (used) => used.selectFrom('used').select('used.predecessor_hash'))
         .select('replaced.superseded_at'),
     )
     .compile(),
