@@ -1950,8 +1950,8 @@ export interface components {
             };
         };
         /**
-         * @description Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
-         *     later.
+         * @description Another entity has the value of a unique field; the fault's `detail` names its key to a caller who may read it. Or a request with the same
+         *     Idempotency-Key is still under way: send it again a little later.
          */
         CreateConflict: {
             headers: {
@@ -2177,8 +2177,8 @@ export interface components {
             content?: never;
         };
         /**
-         * @description Another entity has the value of a unique field, or other entities keep one from being deleted. Or a request with the same Idempotency-Key is
-         *     still under way; send it again a little later.
+         * @description Another entity has the value of a unique field; the fault's `detail` names its key to a caller who may read it. Or other entities keep one from
+         *     being deleted. Or a request with the same Idempotency-Key is still under way; send it again a little later.
          */
         BatchConflict: {
             headers: {

@@ -81,7 +81,7 @@ export const faultValues = {
   'not-a-reference': { allowed: 'text' },
   'needs-index': { fields: 'text', entry: 'text' },
   'too-many-tests': { limit: 'number' },
-  'duplicate-value': { row: 'text', fields: 'text' },
+  'duplicate-value': { row: 'text', key: 'text', fields: 'text' },
   'not-supported': { statement: 'text', instead: 'text', removed: 'text', surplus: 'text' },
   contradictory: { keyword: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, ValueUnit>>>;

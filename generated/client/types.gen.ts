@@ -3185,8 +3185,8 @@ export type CreateEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
-     * later.
+     * Another entity has the value of a unique field; the fault's `detail` names its key to a caller who may read it. Or a request with the same
+     * Idempotency-Key is still under way: send it again a little later.
      *
      */
     409: Problem & {
@@ -3495,8 +3495,8 @@ export type CreateEntitiesErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
-     * later.
+     * Another entity has the value of a unique field; the fault's `detail` names its key to a caller who may read it. Or a request with the same
+     * Idempotency-Key is still under way: send it again a little later.
      *
      */
     409: Problem & {
@@ -3620,8 +3620,8 @@ export type UpsertEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
-     * later.
+     * Another entity has the value of a unique field; the fault's `detail` names its key to a caller who may read it. Or a request with the same
+     * Idempotency-Key is still under way: send it again a little later.
      *
      */
     409: Problem & {
@@ -4362,8 +4362,8 @@ export type UpdateEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
-     * later.
+     * Another entity has the value of a unique field; the fault's `detail` names its key to a caller who may read it. Or a request with the same
+     * Idempotency-Key is still under way: send it again a little later.
      *
      */
     409: Problem & {
@@ -4598,8 +4598,8 @@ export type RestoreEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field. Or a request with the same Idempotency-Key is still under way: send it again a little
-     * later.
+     * Another entity has the value of a unique field; the fault's `detail` names its key to a caller who may read it. Or a request with the same
+     * Idempotency-Key is still under way: send it again a little later.
      *
      */
     409: Problem & {
@@ -4729,8 +4729,8 @@ export type RunBatchErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field, or other entities keep one from being deleted. Or a request with the same Idempotency-Key is
-     * still under way; send it again a little later.
+     * Another entity has the value of a unique field; the fault's `detail` names its key to a caller who may read it. Or other entities keep one from
+     * being deleted. Or a request with the same Idempotency-Key is still under way; send it again a little later.
      *
      */
     409: Problem & {

@@ -12,10 +12,9 @@ import { refusalOf } from '../entities/refusal.ts';
 import { faultsOfReferences, referencePaths, requireReferences } from '../entities/references.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockInOrder, lockOne, previewOne } from '../entities/statements.ts';
-import { checkedBy, placeOf } from '../entities/store.ts';
-import { isStillReferenced, underRulesOnce, violationOf } from '../entities/violations.ts';
+import { checkedBy, placeOf, writeOf } from '../entities/store.ts';
+import { isStillReferenced, underRulesOnce, violationOf, type CompanionWrite } from '../entities/violations.ts';
 import { deletionOf, writeStatementsOf } from '../entities/write-statements.ts';
-import type { Companion } from '../companion/layout.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { atOperation, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
@@ -154,7 +153,9 @@ class BatchRun {
       return rowOf({ ...change, name: permit.entity, given: key, ...companion?.values }, 'fields', fields);
     });
     const query = writeStatementsOf(layout).insertMany.query({ rows: `[${rows.join()}]` });
-    const found = await writeUnderRules(layout, () => this.#trx.executeQuery(query));
+    // A refusal of several counts for none of them: each runs again by itself.
+    const [first] = creates;
+    const found = await writeUnderRules(first && writeOf(first.permit, first.checked.companion), () => this.#trx.executeQuery(query));
     if (found.rows.length !== creates.length) throw new TypesChanged();
     const byKey = new Map(found.rows.map((row) => [row.key, row]));
     return creates.map(({ key }) => ({ status: 201, key, row: byKey.get(key) }));
@@ -244,7 +245,7 @@ class BatchRun {
       const change = changeValues(permit, this.#caller.origin, checked.typeRevision);
       const values = { ...change, ...place, patch, versions: [seen.version], limit: limitBytes };
       const companion = JSON.stringify(checked.companion?.values ?? {});
-      const { rows } = await writeUnderRules(checked.companion?.layout, () =>
+      const { rows } = await writeUnderRules(writeOf(permit, checked.companion, key), () =>
         this.#trx.executeQuery(updateOne.query({ ...values, companion })),
       );
       if (rows[0]) return { status: 200, key, row: rows[0] };
@@ -275,10 +276,7 @@ class BatchRun {
   }
 }
 
-/**
- * Runs `write`, a statement that writes the companion table `layout` too. A violated rule is a problem whose pointers lead into the
- * operation.
- */
-function writeUnderRules<R>(layout: Companion | undefined, write: () => Promise<R>): Promise<R> {
-  return inFields(() => underRulesOnce(layout, write, () => new TypesChanged()));
+/** Runs `write`, a statement that writes the row `written` too. A violated rule is a problem whose pointers lead into the operation. */
+function writeUnderRules<R>(written: CompanionWrite | undefined, write: () => Promise<R>): Promise<R> {
+  return inFields(() => underRulesOnce(written, write, () => new TypesChanged()));
 }

@@ -9,6 +9,7 @@ import type { EntityType } from '../entity-types/types.ts';
 import type { Origin } from '../audit/store.ts';
 import { Problem } from '../errors.ts';
 import type { Permit } from '../rights/permit.ts';
+import { namingConflict } from './conflict-name.ts';
 import { isHeavy } from './heavy.ts';
 import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation } from './idempotency/idempotency.ts';
 import type { OnceDone } from './idempotency/once.ts';
@@ -36,7 +37,11 @@ export interface Creation {
  * `validation-failed` and 409 `unique-conflict` when a rule of the type does not hold. Throws 422 `idempotency-key-reused` when the key
  * came with another body, and 409 `idempotency-in-progress` while the first request is under way.
  */
-export async function createEntity(
+export function createEntity(writes: Writes, permit: Permit<'create'>, caller: Caller, creation: Creation): Promise<OnceDone<EntityRow>> {
+  return namingConflict(writes.store, () => createUnlessDone(writes, permit, caller, creation));
+}
+
+async function createUnlessDone(
   writes: Writes,
   permit: Permit<'create'>,
   caller: Caller,

@@ -15,7 +15,7 @@ import type { Field } from '../filter/fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { Claim } from './idempotency/idempotency.ts';
 import type { EntityRow } from './row.ts';
-import { underRules, whileTableExists } from './violations.ts';
+import { underRules, whileTableExists, type CompanionWrite } from './violations.ts';
 import {
   findLightOne,
   findHeavy,
@@ -54,6 +54,11 @@ export function checkedBy(type: EntityType | undefined, fields: unknown): Checke
   return { typeRevision: type?.revision ?? '0', companion: layout ? { layout, values: companionValues(layout, fields) } : undefined };
 }
 
+/** The companion row that a statement writes for the entity with this key, or a new one; undefined for none. */
+export function writeOf(permit: CompanionWrite['permit'], companion: Checked['companion'], key?: string): CompanionWrite | undefined {
+  return companion && { ...companion, permit, key };
+}
+
 /**
  * Stores new fields and returns the row; with `alone` in a statement of its own, otherwise together with other requests. Undefined, with
  * nothing written, when the type has changed. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the type does not
@@ -69,7 +74,7 @@ export async function insertEntity(
   const { insertMany } = writeStatementsOf(companion?.layout);
   const row = rowOf({ ...changeValues(permit, origin, typeRevision), name: permit.entity, ...companion?.values }, 'fields', fields);
   const insert = () => (alone ? store.writeAlone(insertMany, row) : store.writeGrouped(insertMany, row));
-  return await withUnknownOutcome(underRules(companion?.layout, insert));
+  return await withUnknownOutcome(underRules(writeOf(permit, companion), insert));
 }
 
 /**
@@ -85,7 +90,7 @@ export async function insertEntityWithKey(
 ): Promise<EntityRow | undefined> {
   const { insertWithKey } = writeStatementsOf(companion?.layout);
   const values = { ...changeValues(permit, origin, typeRevision), ...claim, fields, companion: textOf(companion) };
-  return await withUnknownOutcome(underRules(companion?.layout, async () => (await store.run(insertWithKey, values))[0]));
+  return await withUnknownOutcome(underRules(writeOf(permit, companion), async () => (await store.run(insertWithKey, values))[0]));
 }
 
 const textOf = (companion: Checked['companion']): string => JSON.stringify(companion?.values ?? {});
@@ -135,7 +140,7 @@ export async function updateGrouped(
   const values = { ...change, ...companion?.values, ...(kept && { kept }) };
   const row = merged === undefined ? rowOf(values, 'patch', patch) : rowOf(values, 'merged', merged);
   try {
-    return await withUnknownOutcome(underRules(companion?.layout, () => store.writeGrouped(updateMany, row)));
+    return await withUnknownOutcome(underRules(writeOf(permit, companion, key), () => store.writeGrouped(updateMany, row)));
   } catch (error) {
     if (error instanceof LockNotHadError) return undefined;
     throw error;
@@ -172,7 +177,7 @@ async function changeStored(
   const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), patch, versions, limit: limitBytes };
   const values = { ...change, companion: textOf(companion) };
   const run = writeStatementsOf(companion?.layout)[statement];
-  return await withUnknownOutcome(underRules(companion?.layout, async () => (await store.run(run, values))[0]));
+  return await withUnknownOutcome(underRules(writeOf(permit, companion, key), async () => (await store.run(run, values))[0]));
 }
 
 /**

@@ -32,7 +32,7 @@ import { checkedBy } from './store.ts';
 import { requireStoredSize } from './stored-size.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
-import { duplicatesAt, whileTableExists } from './violations.ts';
+import { duplicatesAt, UniqueConflict, whileTableExists } from './violations.ts';
 
 /** A lost round means that another request has created, changed or deleted the entity meanwhile. */
 const rounds = 100;
@@ -180,13 +180,13 @@ async function find(
 
 async function updateFound(
   writes: Writes,
-  { type, companion, unique }: Rule,
+  { type, companion, unique, values }: Rule,
   permit: Permit<'update'>,
   caller: Caller,
   upsert: Upsert,
   { key, version }: FoundEntity,
 ): Promise<Upserted | undefined> {
-  if (version === null) throw conflictOf(companion, unique);
+  if (version === null) throw new UniqueConflict({ layout: companion, values, permit }, unique);
   if (type.requiresIfMatch && !upsert.isGuarded) throw new Problem('precondition-required');
   if (upsert.versions && !upsert.versions.includes(version)) throw new Problem('precondition-failed');
   try {

@@ -1,32 +1,66 @@
 /** What a violated rule of a type means for the caller: the places of the fields, and nothing of PostgreSQL or of another entity (rule 75). */
 import { DatabaseError } from 'pg';
-import type { Companion } from '../companion/layout.ts';
+import type { Companion, CompanionUnique, CompanionValues } from '../companion/layout.ts';
 import { lacksRelation, retryOnConflict } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
+import type { Permit } from '../rights/permit.ts';
+
+/** The row that a statement writes into a companion table. */
+export interface CompanionWrite {
+  layout: Companion;
+  /** Without the values that the row has already, and that stay. */
+  values: CompanionValues;
+  permit: Permit<'create' | 'update'>;
+  /** The key of an entity that is changed. */
+  key?: string | undefined;
+}
+
+/** 409 `unique-conflict`. It names no other entity; `namingConflict` does, for a caller who may read it. */
+export class UniqueConflict extends Problem {
+  readonly write: CompanionWrite;
+  readonly unique: CompanionUnique;
+
+  constructor(write: CompanionWrite, unique: CompanionUnique, faults: readonly Fault[] = duplicatesAt(write.layout, unique.columns)) {
+    super('unique-conflict', { faults, headers: conflictHeaders });
+    this.write = write;
+    this.unique = unique;
+  }
+
+  override withFaults(faults: readonly Fault[]): UniqueConflict {
+    return new UniqueConflict(this.write, this.unique, faults);
+  }
+}
+
+// Version 0.1.0 of the contract has the header in each 409 of a create.
+const conflictHeaders = { 'Retry-After': '1' };
 
 /**
- * Runs `write`, a statement that writes the companion table `layout` too; undefined for a statement without one. Returns undefined when the table has
+ * Runs `write`, a statement that writes the row `written` too; undefined for a statement without one. Returns undefined when the table has
  * changed, so the type has. Throws 409 `unique-conflict` for a value that another entity has, and 422 `validation-failed` for a reference to no entity.
  */
-export async function underRules<R>(layout: Companion | undefined, write: () => Promise<R | undefined>): Promise<R | undefined> {
+export async function underRules<R>(written: CompanionWrite | undefined, write: () => Promise<R | undefined>): Promise<R | undefined> {
   try {
-    return await whileTableExists(layout, write);
+    return await whileTableExists(written?.layout, write);
   } catch (error) {
-    throw (layout && violationOf(layout, error)) ?? error;
+    throw (written && violationOf(written.layout, error, written)) ?? error;
   }
 }
 
 /**
  * Runs `write` likewise, once, in a transaction that the error ends. Throws `typeChanged()` instead of returning undefined.
  */
-export async function underRulesOnce<R>(layout: Companion | undefined, write: () => Promise<R>, typeChanged: () => Error): Promise<R> {
+export async function underRulesOnce<R>(
+  written: CompanionWrite | undefined,
+  write: () => Promise<R>,
+  typeChanged: () => Error,
+): Promise<R> {
   try {
     return await write();
   } catch (error) {
-    if (layout && lacksRelation(error)) throw typeChanged();
-    throw (layout && violationOf(layout, error)) ?? error;
+    if (written && lacksRelation(error)) throw typeChanged();
+    throw (written && violationOf(written.layout, error, written)) ?? error;
   }
 }
 
@@ -52,14 +86,13 @@ export function isStillReferenced(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23503' && error.schema === 'entity_data';
 }
 
-/** The problem of a violated rule of the companion table; undefined for any other error. */
-export function violationOf(layout: Companion, error: unknown): Problem | undefined {
+/** The problem of a violated rule of the companion table; undefined for any other error. `written` is the row, if it is the only one of the statement. */
+export function violationOf(layout: Companion, error: unknown, written?: CompanionWrite): Problem | undefined {
   if (!(error instanceof DatabaseError) || error.schema !== 'entity_data') return undefined;
   if (error.code === '23505') {
     const unique = layout.uniques.find(({ name }) => name === error.constraint);
-    // Version 0.1.0 of the contract has the header in each 409 of a create.
-    const headers = { 'Retry-After': '1' };
-    return new Problem('unique-conflict', { faults: duplicatesAt(layout, unique?.columns ?? []), headers });
+    if (written && unique) return new UniqueConflict(written, unique);
+    return new Problem('unique-conflict', { faults: duplicatesAt(layout, unique?.columns ?? []), headers: conflictHeaders });
   }
   if (error.code !== '23503') return undefined;
   const reference = layout.references.find(({ name }) => name === error.constraint);

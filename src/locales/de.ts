@@ -254,7 +254,7 @@ export const de: Catalogue = {
     'time-limit': 'Das hat zu lange gedauert. Später kann es gelingen; ein engerer Filter oder ein Index macht es schneller.',
     'too-many-tests': 'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.]',
     'duplicate-value':
-      'Eine andere Entität hat diesen Wert.[ Es ist die der Zeile {row} der Datei.][ Diese Felder sind gemeinsam eindeutig: {fields}.]',
+      'Eine andere Entität hat diesen Wert.[ Es ist die der Zeile {row} der Datei.][ Sie hat den Schlüssel {key}.][ Diese Felder sind gemeinsam eindeutig: {fields}.]',
     'reference-not-found': 'Es gibt keine Entität mit diesem Schlüssel.',
     referenced: 'Andere Entitäten oder Typen verweisen darauf.[ Typen: {types}.][ Entitäten namens {name}: {count}.]',
     'too-many-referrers':

@@ -236,7 +236,7 @@ export const en: Catalogue = {
     'time-limit': 'This took too long. It may succeed later; a narrower filter or an index makes it faster.',
     'too-many-tests': 'The filter has too many tests.[ Maximum number: {limit}.]',
     'duplicate-value':
-      'Another entity has this value.[ It is that of row {row} of the file.][ These fields are unique together: {fields}.]',
+      'Another entity has this value.[ It is that of row {row} of the file.][ Its key is {key}.][ These fields are unique together: {fields}.]',
     'reference-not-found': 'There is no entity with this key.',
     referenced: 'Other entities or types refer to this.[ Types: {types}.][ Entities called {name}: {count}.]',
     'too-many-referrers':

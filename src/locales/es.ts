@@ -242,7 +242,7 @@ export const es: Catalogue = {
     'time-limit': 'Esto ha tardado demasiado. Más tarde puede funcionar; un filtro más estrecho o un índice lo hace más rápido.',
     'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
     'duplicate-value':
-      'Otra entidad tiene este valor.[ Es la de la fila {row} del archivo.][ Estos campos son únicos en conjunto: {fields}.]',
+      'Otra entidad tiene este valor.[ Es la de la fila {row} del archivo.][ Su clave es {key}.][ Estos campos son únicos en conjunto: {fields}.]',
     'reference-not-found': 'No existe ninguna entidad con esta clave.',
     referenced: 'Otras entidades o tipos hacen referencia a este elemento.[ Tipos: {types}.][ Entidades llamadas {name}: {count}.]',
     'too-many-referrers':

@@ -7,6 +7,7 @@ import { statementsWithin } from '../../database/statements-within.ts';
 import type { Action } from '../../database/tables.ts';
 import { isRefusal } from '../../errors.ts';
 import type { Permit } from '../../rights/permit.ts';
+import { namingConflict } from '../conflict-name.ts';
 import type { WriteTurns } from '../heavy.ts';
 import { claimKey, inProgress, storeEffects, type Claim, type Effect } from './idempotency.ts';
 import type { Writes } from '../update.ts';
@@ -51,7 +52,11 @@ export interface OnceDone<T> {
  * Runs the write unless a request with the same key has within 24 hours, and returns the outcome. Throws what `write` and `replay` throw, 422
  * `idempotency-key-reused` if that request was another one, and 409 `idempotency-in-progress` while it is under way.
  */
-export async function writeOnce<T>(
+export function writeOnce<T>(writes: Writes, permit: Permit<Action>, caller: Caller, request: RepeatableWrite<T>): Promise<OnceDone<T>> {
+  return namingConflict(writes.store, () => writeUnlessDone(writes, permit, caller, request));
+}
+
+async function writeUnlessDone<T>(
   writes: Writes,
   permit: Permit<Action>,
   caller: Caller,
