@@ -8,7 +8,7 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
-import { refreshWaitSeconds, rotateToken, type TokenChange } from './store.ts';
+import { isPredecessorToken, refreshWaitSeconds, rotateToken, type TokenChange } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
@@ -50,7 +50,9 @@ export async function lostRace(context: Context, oldHash: Buffer): Promise<Probl
   const found = await findPrincipal(context, oldHash);
   if (!found?.principal.session) return new Problem('unauthenticated');
   const { id, current } = found.principal.session;
-  const seconds = current ? await refreshWaitSeconds(context.store.db, id) : undefined;
+  const { db } = context.store;
+  const mayRefresh = current || (await isPredecessorToken(db, oldHash));
+  const seconds = mayRefresh ? await refreshWaitSeconds(db, id) : undefined;
   if (seconds === undefined) return new Problem('refresh-conflict');
   const headers = { 'Retry-After': String(seconds), 'RateLimit-Policy': '"refresh";q=6;w=60', RateLimit: `"refresh";r=0;t=${seconds}` };
   return new Problem('rate-limited', { headers, audit: { limit: 'refresh' } });

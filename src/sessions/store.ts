@@ -83,16 +83,22 @@ async function swapToken(
 
 /** Locks the session whose unused token has this predecessor, and returns the hash of that token; undefined while its answer may be under way. */
 async function lockUnusedToken(trx: Transaction<Database>, predecessor: Buffer): Promise<Buffer | undefined> {
-  const row = await trx
+  const row = await sessionWithUnusedToken(trx, predecessor).forUpdate('session').executeTakeFirst();
+  return row?.tokenHash;
+}
+
+const sessionWithUnusedToken = (db: Kysely<Database>, predecessor: Buffer) =>
+  db
     .selectFrom('session')
     .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
     .where('superseded_token.token_hash', '=', predecessor)
     .where('superseded_token.superseded_at', '<=', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
     .where(isPredecessor)
-    .select('session.token_hash as tokenHash')
-    .forUpdate('session')
-    .executeTakeFirst();
-  return row?.tokenHash;
+    .select('session.token_hash as tokenHash');
+
+/** Whether the token may refresh its session although another one has replaced it: {@link rotateToken}. */
+export async function isPredecessorToken(db: Kysely<Database>, tokenHash: Buffer): Promise<boolean> {
+  return (await sessionWithUnusedToken(db, tokenHash).executeTakeFirst()) !== undefined;
 }
 
 /** Whether the text is a token that this service has given to a session, live or not. The database is asked only about text of that shape. */

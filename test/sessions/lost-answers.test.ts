@@ -123,6 +123,26 @@ test('200 — each token of several refreshes whose answers come late goes on un
   expect(await everywhere(cookieOf(next))).toEqual([401, 401]);
 });
 
+test('409 and 429 — the token before the sixth refresh of a minute: its client waits for the answer, then for the limit (rules 18 and 20)', async () => {
+  const { cookie, sessionId } = await opened();
+  let former = cookie;
+  for (let count = 0; count < 5; count++) former = cookieOf(await act.refresh(former));
+  expect((await act.refresh(former)).status).toBe(200);
+  const early = await act.refresh(former);
+  expect([early.status, early.headers.get('retry-after')]).toEqual([409, null]);
+
+  await agingToken(service(), former, 11);
+  const refused = await act.refresh(former);
+  expect(refused.status, refused.text).toBe(429);
+  const seconds = Number(refused.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThan(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect((await act.selectProfile(former)).status, 'the limit is one of refreshes').toBe(200);
+
+  await agingToken(service(), undefined, 61, sessionId);
+  expect((await act.refresh(former)).status).toBe(200);
+});
+
 test('401 — a stolen token that refreshes while the user has the newer one, which ends the session (rule 20)', async () => {
   const { cookie: stolen, sessionId } = await opened();
   const ofUser = cookieOf(await act.refresh(stolen));
