@@ -234,7 +234,7 @@ export const fr: Catalogue = {
     'too-costly': 'La vérification prend trop de temps. Raccourcissez ou simplifiez ceci.',
     'type-too-costly': 'Les motifs du type prennent trop de temps à vérifier. Déclarez-le avec des motifs plus simples.',
     'type-not-supported':
-      'Cette version ne peut pas vérifier de champs avec ce type. Déclarez-le de nouveau ; « doctor » indique ce qu’il faut changer.',
+      'Cette version ne peut pas vérifier de champs avec ce type. Déclarez-le de nouveau ; « doctor » indique ce qu’il faut changer.',
     'member-name-too-long': 'Un membre de cet objet a un nom trop long.[ Longueur maximale : {limit}.]',
     'member-name-reserved': 'Le nom de ce membre est réservé. Utilisez-en un autre.',
     'invalid-cursor': 'Ce curseur n’appartient pas à cette liste. Recommencez sans lui.',
