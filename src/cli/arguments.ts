@@ -76,6 +76,11 @@ export function typeName(text: string): string {
   );
 }
 
+/** One name of an entity type, after those given before it; without repetitions. */
+export function typeNames(text: string, before: readonly string[] = []): string[] {
+  return [...new Set([...before, typeName(text)])];
+}
+
 /** A SHA-256 in hex, as a plan prints it. */
 export function digestText(text: string): string {
   if (/^[0-9a-f]{64}$/.test(text)) return text;

@@ -3,6 +3,7 @@ import type { Store } from '../database/port.ts';
 import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
 import { verifyCompanion } from '../entities/verify.ts';
 import { faultOfStored } from '../entity-types/proof.ts';
+import { listOutdatedTypes } from '../entity-types/rules.ts';
 import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
 import { uncheckedTypeRisk } from '../maintenance/risks.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
@@ -32,11 +33,19 @@ export async function checkTypes({ db }: Store): Promise<CheckFinding> {
   return risks.length > 0 ? fail(risks.join('; ')) : ok(`fields can be checked against each of ${types.length} types`);
 }
 
+/** Whether this version would build the companion tables as they are. */
+export async function checkLayouts({ db }: Store): Promise<CheckFinding> {
+  const outdated = await listOutdatedTypes(db);
+  if (outdated.length === 0) return ok('the indexed values of each type are built as this version builds them');
+  return warn(`${outdated.join(', ')}: an earlier version built the indexed values. Run "types rebuild"`);
+}
+
 /** Whether the companion tables have the values of the entities. */
 export async function checkCompanions(store: Store, all: boolean): Promise<CheckFinding> {
   const foreign = await listForeignTables(store.db);
   if (foreign.length > 0) return fail(foreignTablesAdvice(foreign));
   const problems: string[] = [];
+  const damaged: string[] = [];
   let compared = 0;
   const companions = (await listCompanions(store.db)).filter(({ companion }) => companion.state === 'ready');
   for (const { name, companion } of companions) {
@@ -45,8 +54,12 @@ export async function checkCompanions(store: Store, all: boolean): Promise<Check
     if (found.rows !== found.entities) problems.push(`${name} has ${found.entities} entities and ${found.rows} rows`);
     const keys = found.different.slice(0, 10).join(', ');
     if (found.different.length > 0) problems.push(`${name}: the rows of ${found.different.length} entities differ, as of ${keys}`);
+    if (found.rows !== found.entities || found.different.length > 0) damaged.push(name);
   }
-  if (problems.length > 0) return fail(`${problems.join('; ')}. Export the type, delete it, and apply it again`);
+  if (problems.length > 0)
+    return fail(
+      `${problems.join('; ')}. Run "types rebuild ${damaged.join(' ')} --all-rows". If that does not help, export the type, delete it, and apply it again`,
+    );
   const tables = companions.length === 1 ? '1 table agrees' : `${companions.length} tables agree`;
   return ok(`${tables} with the entities, compared: ${compared}${all ? '' : '; --all compares all'}`);
 }

@@ -17,7 +17,7 @@ import type { Issuer } from '../oidc/issuers-file/read.ts';
 import { verifyTrash } from '../entities/verify.ts';
 import { entityActions } from '../rights/actions.ts';
 import { checkBackups } from './doctor-backup.ts';
-import { checkBuilds, checkCompanions, checkTypes } from './doctor-companions.ts';
+import { checkBuilds, checkCompanions, checkLayouts, checkTypes } from './doctor-companions.ts';
 import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
 import { checkPartitions } from './doctor-partitions.ts';
@@ -72,6 +72,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('builds', () => checkBuilds(store));
     await runCheck('indexes', () => checkIndexes(store));
     await runCheck('types', () => checkTypes(store));
+    await runCheck('layouts', () => checkLayouts(store));
     await runCheck('companions', () => checkCompanions(store, all));
     await runCheck('trash', () => checkTrash(store));
     await runCheck('service keys', () => checkServiceSecrets(db));

@@ -20,6 +20,7 @@ import { digestText, typeName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, printOutcome, type Admin, type Desk, type Shown } from './command.ts';
 import { convertFiles, type ConvertOptions } from './convert-schema.ts';
 import { TypeProgress } from './progress.ts';
+import { rebuildCommand } from './rebuild-types.ts';
 import { printable, Refusal, tableText, timeText, toJson, type CommandOutcome } from './output.ts';
 
 interface PlanOptions {
@@ -65,6 +66,7 @@ export function typeCommands(program: Command, desk: Desk): void {
     'types status',
     'types status --json',
   ]).action((options: Shown) => onDatabase(desk, options, status));
+  rebuildCommand(types, desk);
   addCommand(types, 'export', 'print the document of a type', ['types export customer > types/customer.json'])
     .argument('<name>', 'the name of the entities', typeName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => exportDocument(admin, name)));

@@ -12,9 +12,9 @@ import { faultsOfContradictions } from './contradictions.ts';
 import { planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
-import { completePart, isReferenced, needsBuild } from './rules.ts';
+import { isReferenced } from './rules.ts';
 import { findStoredType, listBuilds, type StoredType, type TypeRow } from './store.ts';
-import { assertRoom, wantedCompanion, type BuildProgress, type TypeChangeResult, type Start } from './transaction.ts';
+import { assertRoom, isToBeBuilt, wantedCompanion, type BuildProgress, type TypeChangeResult, type Start } from './transaction.ts';
 
 const rounds = 10;
 const retryPauseMs = 300;
@@ -27,6 +27,8 @@ export interface ApplyOptions {
   allowUnfit?: boolean | undefined;
   /** The digest of the plan that the caller has read; a plan with the effect `loss` needs it. */
   confirm?: string | undefined;
+  /** Whether the values of all rows of the companion table are computed again, also where the table is complete. */
+  allRows?: boolean | undefined;
   /** The most entities that may be read. */
   limit?: number;
   /** For how long to wait for another build of the type; without it until it ends. */
@@ -82,19 +84,21 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
 
 /**
  * Gives the type in force the companion table that it needs, also after a build that was interrupted; does nothing if it has it. With
- * `isTarget` another type is about to refer to the name, which needs a table of its keys. Throws as {@link applyChange}.
+ * `isTarget` another type is about to refer to the name, which needs a table of its keys. Returns whether it changed anything. Throws as
+ * {@link applyChange}.
  */
-export async function settleType(store: Store, actor: Actor, name: string, options: ApplyOptions = {}, isTarget = false): Promise<void> {
-  await repeatedly(name, options, async () => {
+export async function settleType(store: Store, actor: Actor, name: string, options: ApplyOptions = {}, isTarget = false): Promise<boolean> {
+  return await repeatedly(name, options, async () => {
     const stored = await findStoredType(store.db, name);
-    if (stored.id === undefined) return 'settled';
+    if (stored.id === undefined) return false;
     const change = { name, document: stored.type?.document ?? null, source: stored.type?.source ?? ('command' as const) };
     const start = startOf(actor, change, stored, options, isTarget || (await isReferenced(store.db, name)));
     const wanted = wantedCompanion(start, stored.id);
-    const isToBeBuilt = needsBuild(completePart(stored), wanted);
-    if (isSettled(stored) && !isToBeBuilt && !wanted === !stored.companion) return 'settled';
-    const plan = { ...start.plan, effect: isToBeBuilt ? ('build' as const) : ('none' as const) };
-    return await carryOut(store, { ...start, plan }, options);
+    const isBuild = isToBeBuilt(start, wanted);
+    if (isSettled(stored) && !isBuild && !wanted === !stored.companion) return false;
+    const plan = { ...start.plan, effect: isBuild ? ('build' as const) : ('none' as const) };
+    const outcome = await carryOut(store, { ...start, plan }, options);
+    return typeof outcome === 'string' ? outcome : true;
   });
 }
 
@@ -121,15 +125,14 @@ export function isSettled({ type, revision, companion }: StoredType): boolean {
 }
 
 function startOf(actor: Actor, change: TypeChange, stored: StoredType, options: ApplyOptions, referenced: boolean): Start {
-  const { allowUnfit = false, limit, onProgress = () => undefined } = options;
-  return { actor, change, stored, plan: planOf(stored.type, change), allowUnfit, limit, onProgress, isReferenced: referenced };
+  const { allowUnfit = false, allRows = false, limit, onProgress = () => undefined } = options;
+  return { actor, change, stored, plan: planOf(stored.type, change), allowUnfit, allRows, limit, onProgress, isReferenced: referenced };
 }
 
 async function carryOut(store: Store, start: Start, { mayName = () => true }: ApplyOptions): Promise<TypeChangeResult> {
   const { change, stored } = start;
   const wanted = wantedCompanion(start, stored.id ?? 0);
-  const isToBeBuilt = needsBuild(completePart(stored), wanted);
-  if (isToBeBuilt && (!isBuiltAtOnce(start, wanted) || (await countEntities(store.db, change.name, 0)) > 0))
+  if (isToBeBuilt(start, wanted) && (!isBuiltAtOnce(start, wanted) || (await countEntities(store.db, change.name, 0)) > 0))
     return await store.runLong((db) => buildOnline(db, start));
   return await changeAtOnce(store, start, mayName);
 }

@@ -147,10 +147,10 @@ function prepared(start: Start, id: number): Prepared {
   return { id, wanted, companion: whileBuilding(completePart(start.stored), wanted) };
 }
 
-/** Fills the rows if the table or one of its columns is new. */
-async function fill(db: Kysely<Database>, { change: { name }, stored, onProgress }: Start, { wanted }: Begun): Promise<void> {
+/** Fills the rows if the table or one of its columns is new, or if all rows are to be computed again. */
+async function fill(db: Kysely<Database>, { change: { name }, stored, allRows, onProgress }: Start, { wanted }: Begun): Promise<void> {
   const complete = completePart(stored);
-  if (!needsRows(complete, wanted)) return;
+  if (!allRows && !needsRows(complete, wanted)) return;
   const total = await countEntities(db, name, Infinity);
   let done = 0;
   const tooLong = await fillCompanion(db, name, whileBuilding(complete, wanted), (rows) => {

@@ -9,7 +9,7 @@ import { readField } from '../filter/sort.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { schemaOf } from './document.ts';
 import { fieldTypesOf } from './field-types.ts';
-import { listCompanions, type StoredType } from './store.ts';
+import { listCompanions, listDocuments, type StoredType } from './store.ts';
 import type { Schema } from './subschemas.ts';
 
 /** A rule, or an index, that one of two documents has. */
@@ -106,6 +106,21 @@ export function needsBuild(complete: Companion | null, wanted: Companion | null)
   return (['columns', 'uniques', 'indexes', 'substrings', 'references'] as const).some(
     (kind) => !wanted[kind].every(({ name }) => complete[kind].some((each) => each.name === name)),
   );
+}
+
+/**
+ * The names whose companion table is not as this version builds it for the type in force, in their order. An earlier version built it, or
+ * another process is building it now.
+ */
+export async function listOutdatedTypes(db: Kysely<Database>): Promise<string[]> {
+  const companions = new Map((await listCompanions(db)).map(({ name, companion }) => [name, companion]));
+  const targets = new Set([...companions].flatMap(([name, { references }]) => references.flatMap(({ to }) => (to === name ? [] : [to]))));
+  const outdated = [...(await listDocuments(db))].filter(([name, document]) => {
+    const companion = companions.get(name) ?? null;
+    // The number of the table is not compared.
+    return needsBuild(completePart({ companion }), companionOfDocument(document, 0, companion, targets.has(name)));
+  });
+  return outdated.map(([name]) => name).toSorted();
 }
 
 /** Whether rows must be filled to get from what is complete to `wanted`. */

@@ -12,7 +12,7 @@ import { unfitEntities, unfitProblem } from './findings.ts';
 import { needsCheck, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
-import { companionOfDocument, completePart } from './rules.ts';
+import { companionOfDocument, completePart, needsBuild } from './rules.ts';
 import { findStoredType, insertRevision, listRevisions, lockTypes, type StoredType, type TypeRow } from './store.ts';
 
 /** A process lists the revisions of all types after each change. */
@@ -102,6 +102,8 @@ export interface Start {
   limit: number | undefined;
   /** Whether another type refers to the name, or is about to. */
   isReferenced: boolean;
+  /** Whether the values of all rows are computed again, also where the table is complete. */
+  allRows: boolean;
   onProgress: (progress: BuildProgress) => void;
 }
 
@@ -111,6 +113,11 @@ export type TypeChangeResult = TypeRow | 'changed meanwhile' | 'being built';
 /** The companion table that the new document needs, which has the number `id`; null for none. */
 export function wantedCompanion({ change: { document }, stored, isReferenced }: Start, id: number): Companion | null {
   return document && companionOfDocument(document, id, stored.companion, isReferenced);
+}
+
+/** Whether the table must be built before the new document can be in force. */
+export function isToBeBuilt({ stored, allRows }: Start, wanted: Companion | null): wanted is Companion {
+  return wanted !== null && (allRows || needsBuild(completePart(stored), wanted));
 }
 
 /**

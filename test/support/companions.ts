@@ -1,6 +1,7 @@
 /** The companion tables of declared types. */
 import { sql } from 'kysely';
 import type { Companion } from '../../src/companion/layout.ts';
+import { dropSurplus } from '../../src/companion/surplus.ts';
 import { inSchema } from '../../src/companion/table.ts';
 import { findStoredType, insertRevision, lockTypes } from '../../src/entity-types/store.ts';
 import { declareType } from './entities.ts';
@@ -21,7 +22,25 @@ async function companionOfName({ db }: TestService, name: string): Promise<Compa
 
 /** Puts a revision in force under which the companion table is being built: rows may be missing. */
 export async function beginBuilding(service: TestService, name: string): Promise<Companion> {
-  const companion = { ...(await companionOfName(service, name)), state: 'building' as const, complete: null };
+  return await storeLayout(service, name, (companion) => ({ ...companion, state: 'building', complete: null }));
+}
+
+/**
+ * Puts a revision in force whose companion table is as an earlier version built it: without what `before` leaves out of the layout.
+ * Entities that are written afterwards have the values of that layout alone.
+ */
+export async function storeEarlierLayout(
+  service: TestService,
+  name: string,
+  before: (companion: Companion) => Companion,
+): Promise<Companion> {
+  const companion = await storeLayout(service, name, before);
+  await dropSurplus(service.db, companion);
+  return companion;
+}
+
+async function storeLayout(service: TestService, name: string, layout: (companion: Companion) => Companion): Promise<Companion> {
+  const companion = layout(await companionOfName(service, name));
   await service.store.transaction(async (trx) => {
     await lockTypes(trx);
     const { type } = await findStoredType(trx, name);
