@@ -132,9 +132,11 @@ function startOf(actor: Actor, change: TypeChange, stored: StoredType, options: 
 async function carryOut(store: Store, start: Start, { mayName = () => true }: ApplyOptions): Promise<TypeChangeResult> {
   const { change, stored } = start;
   const wanted = wantedCompanion(start, stored.id ?? 0);
-  if (isToBeBuilt(start, wanted) && (!isBuiltAtOnce(start, wanted) || (await countEntities(store.db, change.name, 0)) > 0))
-    return await store.runLong((db) => buildOnline(db, start));
-  return await changeAtOnce(store, start, mayName);
+  if (!isToBeBuilt(start, wanted)) return await changeAtOnce(store, start, mayName);
+  if ((await countEntities(store.db, change.name, 0)) > 0) return await store.runLong((db) => buildOnline(db, start));
+  if (isBuiltAtOnce(start, wanted)) return await changeAtOnce(store, start, mayName);
+  // A table without rows takes no time worth telling.
+  return await store.runLong((db) => buildOnline(db, { ...start, onProgress: () => undefined }));
 }
 
 /** Runs `work` until nothing has changed meanwhile, ten times at most, and the type called `name` is not being built. */

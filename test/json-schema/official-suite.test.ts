@@ -101,7 +101,7 @@ describe.skipIf(folder === undefined)('the official suite of JSON Schema 2020-12
     [
       'a field of a type of files',
       (schema: unknown) => fieldOf(schema, 'files'),
-      { values: 1_113, refused: { $ref: 59, default: 3, $dynamicRef: 1, enum: 1, format: 4, $schema: 2 } },
+      { values: 1_109, refused: { $ref: 59, default: 3, $dynamicRef: 3, enum: 1, format: 4, $schema: 2 } },
     ],
     [
       'a field of a type of a request',
