@@ -36,7 +36,7 @@ test('200 — the same file as by GET, in the order of sort over several parts, 
   const wanted = Array.from({ length: 1_050 }, (_, n) => `Red ${String(2_098 - 2 * n).padStart(4, '0')}`);
   expect(titlesOf(file)).toEqual(wanted);
   // The position moves with each export, which is an event itself.
-  const withoutPosition = (each: string) => each.replace(/"position":"\d+"/, '');
+  const withoutPosition = (each: string) => each.replace(/,"position":"\d+"/, '');
   expect(withoutPosition((await get('sort=-title&search=red&fields=title')).text)).toBe(withoutPosition(file));
   expect(titlesOf((await post({ sort: ['title'] })).text)).toHaveLength(2_100);
   expect(titlesOf((await post({ search: 'blue' })).text)[0]).toBe('Blue 0001');
