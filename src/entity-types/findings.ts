@@ -59,7 +59,8 @@ export async function findingsOf(
   if (!check && !rules) return { entities, unfit: 0, examples: [] };
   if (limit !== undefined && entities > limit)
     throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit } }] });
-  const misspelt = rules && change.document ? misspeltFinder(schemaOf(change.document), rules) : undefined;
+  // Without steps the document is in force already: what an earlier version accepted of its fields stays.
+  const misspelt = rules && change.document && plan.steps.length > 0 ? misspeltFinder(schemaOf(change.document), rules) : undefined;
   const examiner = new Examiner(db, check, rules, misspelt);
   let done = 0;
   for await (const batch of scanEntities(db, plan.name)) {

@@ -7,11 +7,12 @@ import { theService } from '../../src/administration/actor.ts';
 import { runCommand } from '../../src/cli/program.ts';
 import type { Companion } from '../../src/companion/layout.ts';
 import { inSchema } from '../../src/companion/table.ts';
-import { settleType } from '../../src/entity-types/apply.ts';
+import { settleInterrupted, settleType } from '../../src/entity-types/apply.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { lockBuild, unlockBuild } from '../../src/entity-types/transaction.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { companionRows, declareWithRules, storeEarlierLayout } from '../support/companions.ts';
+import { seed } from '../support/entities.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
 interface Page {
@@ -132,7 +133,7 @@ test('a type that is not outdated stays as it is, and an unknown one is refused 
 });
 
 describe('--all-rows', () => {
-  test('computes rows again that have other values than their entities, or are missing, while lists go on', async () => {
+  test('computes rows again that have other values than their entities, or are missing', async () => {
     const { table, columns } = await declareWithRules(service(), name, { ...folded, ...searched });
     const keys = [await create({ name: 'Wööl', city: 'Ulm' }), await create({ name: 'Wool', city: 'Bonn' })];
     const column = columns.find(({ type }) => type === 'folded');
@@ -171,7 +172,13 @@ describe('a table that is being built', () => {
     throw new RangeError('killed');
   };
 
-  test('is complete after the next rebuild, if the one before was interrupted', async () => {
+  const byCommand = async () => expect((await admin.run(['types', 'rebuild'])).stdout).toBe(`Rebuilt: ${name}.\n`);
+  const byService = async () => expect(await settleInterrupted(service().store, theService)).toBe(1);
+
+  test.each([
+    ['the next rebuild', byCommand],
+    ['the housekeeping of the service', byService],
+  ])('and whose build was interrupted is complete after %s', async (_, complete) => {
     await declareWithRules(service(), name, searched);
     await storeEarlierLayout(service(), name, withUnfoldedWords);
     const key = await create({ name: 'Crème' });
@@ -180,7 +187,7 @@ describe('a table that is being built', () => {
     await service().settle();
     const { status, body } = await list({ search: 'creme' });
     expect([status, body.errors?.[0]?.code]).toEqual([422, 'needs-index']);
-    expect((await admin.run(['types', 'rebuild'])).stdout).toBe(`Rebuilt: ${name}.\n`);
+    await complete();
     expect(await keysOf({ search: 'creme' })).toEqual([key]);
   });
 
@@ -205,7 +212,7 @@ describe('a table that is being built', () => {
 
   test('for another change is named, and is not touched by a rebuild of all outdated types', async () => {
     await declareWithRules(service(), name, searched);
-    await create({ name: 'Crème' });
+    const key = await create({ name: 'Crème' });
     const options = { allRows: true, onProgress: ({ phase }: { phase: string }) => phase === 'rows' && killed() };
     await expect(settleType(service().store, theService, name, options)).rejects.toThrow(RangeError);
     const { revision } = await findStoredType(service().db, name);
@@ -215,9 +222,19 @@ describe('a table that is being built', () => {
       stderr: `note: ${name}: not outdated, but being built, or a build was interrupted\n`,
     });
     expect((await findStoredType(service().db, name)).revision).toBe(revision);
+    expect(await keysOf({ search: 'creme' })).toEqual([key]);
     expect((await admin.run(['types', 'rebuild', name, '--all-rows'])).stdout).toBe(`Rebuilt: ${name}.\n`);
     expect(await storedCompanion()).toMatchObject({ state: 'ready' });
   });
+});
+
+test('a type is rebuilt with entities that an earlier version accepted: of a time with seven digits, which columns compare by six', async () => {
+  const at = { type: 'string', format: 'date-time' };
+  await declareWithRules(service(), name, { ...searched, properties: { ...properties, at }, 'x-index': [['at']] });
+  await storeEarlierLayout(service(), name, withUnfoldedWords);
+  await seed(service(), name, `${number}0000`, { name: 'Crème', at: '2026-11-26T12:00:00.1234567Z' }, 'ada');
+  expect((await admin.run(['types', 'rebuild', name])).stdout).toBe(`Rebuilt: ${name}.\n`);
+  expect(await keysOf({ search: 'creme' })).toEqual([`${number}0000`]);
 });
 
 test('a type whose entities a rule does not allow is refused with them, and the others are rebuilt', async () => {
