@@ -13,6 +13,7 @@ import { lockBuild, unlockBuild } from '../../src/entity-types/transaction.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { companionRows, declareWithRules, storeEarlierLayout } from '../support/companions.ts';
 import { seed } from '../support/entities.ts';
+import { storeDocument } from '../support/stored-document.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
 interface Page {
@@ -235,6 +236,16 @@ test('a type is rebuilt with entities that an earlier version accepted: of a tim
   await seed(service(), name, `${number}0000`, { name: 'Crème', at: '2026-11-26T12:00:00.1234567Z' }, 'ada');
   expect((await admin.run(['types', 'rebuild', name])).stdout).toBe(`Rebuilt: ${name}.\n`);
   expect(await keysOf({ search: 'creme' })).toEqual([`${number}0000`]);
+});
+
+test('a type whose fields this version cannot check is rebuilt, also without any table', async () => {
+  await declareWithRules(service(), name, searched);
+  const key = await create({ name: 'Crème' });
+  const unchecked = { type: 'string', format: 'date-time', formatMinimum: '2020-01-01' };
+  await storeDocument(service().db, name, { ...searched, properties: { ...properties, at: unchecked } }, 'api');
+  expect((await layouts())['layouts']).toMatchObject({ status: 'warn', message: expect.stringMatching(`^${name}: `) });
+  expect((await admin.run(['types', 'rebuild'])).stdout).toBe(`Rebuilt: ${name}.\n`);
+  expect(await keysOf({ search: 'creme' })).toEqual([key]);
 });
 
 test('a type whose entities a rule does not allow is refused with them, and the others are rebuilt', async () => {
