@@ -108,20 +108,3 @@ test('a server and tables without autovacuum', async () => {
   ]);
   await run('alter table entity reset (autovacuum_enabled)');
 });
-
-test('a replication slot without a reader', async () => {
-  expect(await findingOf('replication slots')).toEqual(['ok', 'none is without a reader']);
-  const created = await run(`select pg_create_physical_replication_slot('forgotten', true)`).then(
-    () => true,
-    () => false,
-  );
-  // The role of the tests may lack the right.
-  if (!created) return;
-  expect(await findingOf('replication slots')).toEqual([
-    'warn',
-    expect.stringMatching(
-      /^slots without a reader keep the log .*: forgotten \(\d+ MiB\)\. .*: select pg_drop_replication_slot\('forgotten'\)$/,
-    ),
-  ]);
-  await run(`select pg_drop_replication_slot('forgotten')`);
-});

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { deleteProfile } from '../../src/accounts/assignments.ts';
+import { deleteProfile, updateProfile } from '../../src/accounts/assignments.ts';
 import { deleteRole } from '../../src/accounts/roles.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { whileWaiting } from '../support/entities.ts';
@@ -19,6 +19,14 @@ let admin: AdminCommand;
 beforeAll(() => {
   admin = new AdminCommand(service().databaseUrl);
 });
+
+/** The number of connections of this database that wait for a lock. */
+async function lockWaits(): Promise<number> {
+  const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    service().db,
+  );
+  return rows.length;
+}
 
 /** The latest event about a role or profile. */
 async function lastEvent(): Promise<{ event: string; outcome: string; detail: Record<string, unknown> } | undefined> {
@@ -162,6 +170,29 @@ describe('profile update, profile delete, role delete', () => {
     expect(await admin.json(['role', 'delete', 'worn'])).toEqual({ name: 'worn', changed: true });
     expect(await lastEvent()).toMatchObject({ event: 'role.deleted', detail: { by: 'administrator', role: 'worn' } });
     expect(await admin.refusal(['role', 'delete', 'worn'])).toBe('there is no role called "worn"');
+  });
+
+  test('a change of a profile waits for another one, and undoes nothing of it', async () => {
+    for (const role of ['first', 'second', 'third']) await admin.say(['role', 'create', role]);
+    await admin.say(['profile', 'create', 'pair', '--label', 'Pair', '--roles', 'first']);
+    const profile = await service().db.selectFrom('profile').where('name', '=', 'pair').select('id').executeTakeFirstOrThrow();
+    const second = await service().db.selectFrom('role').where('name', '=', 'second').select('id').executeTakeFirstOrThrow();
+    const behind = async (change: Parameters<typeof updateProfile>[2], words: string[]) => {
+      const { changing } = await service().store.transaction(async (trx) => {
+        await updateProfile(trx, profile.id, change);
+        const changing = admin.json(['profile', 'update', 'pair', ...words]);
+        await expect.poll(() => lockWaits()).toBe(1);
+        return { changing };
+      });
+      return await changing;
+    };
+    const unchanged = { label: undefined, locale: undefined, roleIds: undefined };
+    expect(await behind({ ...unchanged, roleIds: [second.id] }, ['--roles', 'third'])).toMatchObject({ roles: ['third'] });
+    expect(await behind({ ...unchanged, locale: 'de' }, ['--label', 'Both'])).toMatchObject({ label: 'Both', locale: 'de' });
+    const [stored] = await admin
+      .json<object[]>(['profile', 'list'])
+      .then((all) => all.filter((each) => 'name' in each && each.name === 'pair'));
+    expect(stored).toMatchObject({ label: 'Both', locale: 'de', roles: ['third'] });
   });
 
   test('a profile is deleted once no user has it and no live key is bound to it; sessions under it stay without rights', async () => {

@@ -235,6 +235,26 @@ test('doctor and the audit trail use the standby; doctor names an address that l
   expect(JSON.parse(stdout)).toMatchObject([{ event: 'entity.created' }]);
 });
 
+test('doctor names a replication slot without a reader, and how to drop it', async () => {
+  const slots = async () => {
+    const { stdout } = await runAdmin(['doctor', '--json'], { environment: { DATABASE_URL: pair.primary.url } });
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] };
+    const { status, message } = checks.find(({ name }) => name === 'replication slots') ?? {};
+    return [status, message];
+  };
+  expect(await slots()).toEqual(['ok', 'none is without a reader']);
+  await execute(pair.primary.url, `select pg_create_physical_replication_slot('forgotten', true)`);
+  const [status, message = ''] = await slots();
+  expect(status).toBe('warn');
+  const [, advice = ''] =
+    /^slots without a reader keep the log .*: forgotten \(\d+ MiB\)\. .*: (select pg_drop_replication_slot\('forgotten'\))$/.exec(
+      message,
+    ) ?? [];
+  expect(advice, message).not.toBe('');
+  await execute(pair.primary.url, advice);
+  expect(await slots()).toEqual(['ok', 'none is without a reader']);
+});
+
 test('doctor says whether commits wait for standbys, whether these are there, and that the role should have a limit then', async () => {
   const setNames = async (names: string) => {
     await execute(pair.primary.url, `alter system set synchronous_standby_names = '${names}'`);

@@ -101,6 +101,15 @@ describe('a logout ends', () => {
     }
   });
 
+  test('200 — with `sub` and `sid` no session that another subject has opened through a session of that name', async () => {
+    const [ended, other] = [await signedIn(), await signedIn(corp, 'anna')];
+    await service().db.updateTable('session').set({ issuer_session_id: 'shared' }).where('revoked_at', 'is', null).execute();
+    expect((await send(await mintLogout({ claims: { sid: 'shared' } }))).status).toBe(200);
+    expect([await statusOf(ended), await statusOf(other)]).toEqual([401, 200]);
+    expect((await send(await mintLogout({ claims: { sid: 'shared', sub: undefined } }))).status).toBe(200);
+    expect(await statusOf(other)).toBe(401);
+  });
+
   test('200 — sessions opened by a token of the subject, too', async () => {
     const form = { oidcIssuer: 'corp', access_token: await corp.mint() };
     const opened = await service().call('POST', '/auth', { form });
