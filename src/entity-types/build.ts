@@ -18,6 +18,7 @@ import {
   gatherStatistics,
   validateReferences,
 } from '../companion/table.ts';
+import { afterCommittedPart } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { fillCompanion } from '../entities/fill.ts';
 import { countEntities } from '../entities/scan.ts';
@@ -84,10 +85,16 @@ async function complete(db: Kysely<Database>, start: Start, begun: Begun, since:
     await index(db, start, begun);
     return await finish(db, start, begun, since);
   } catch (error) {
-    if (!(error instanceof Problem || error instanceof DatabaseError)) throw error;
-    // If it fails too, the build counts as interrupted.
-    await undo(db, start, begun).catch(() => undefined);
-    throw isViolation(error) ? await violationProblem(db, start, error) : error;
+    const isUndone =
+      (error instanceof Problem || error instanceof DatabaseError) &&
+      (await undo(db, start, begun).then(
+        () => true,
+        () => false,
+      ));
+    const refusal = isViolation(error) ? await violationProblem(db, start, error) : error;
+    if (isUndone) throw refusal;
+    // The build counts as interrupted, and its revision is committed.
+    return await afterCommittedPart(() => Promise.reject(refusal));
   }
 }
 
