@@ -11,7 +11,8 @@ const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 const sometimes = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 1, nil: undefined });
 
 const fieldNames = ['a', 'b', 'c', 'd', 'o'];
-const types = Array.from({ length: 12 }, (_, index) => `fuzzed${index}`);
+/** The names of the types. */
+export const types = Array.from({ length: 12 }, (_, index) => `fuzzed${index}`);
 const typeName = pick(...types);
 const field = pick(...fieldNames);
 const dotted = fc.oneof({ weight: 6, arbitrary: field }, pick('o.a', 'o.o.b', 'x', '$createdBy', '$key', ''));
@@ -122,7 +123,7 @@ const rules: fc.Arbitrary<Rules> = fc.oneof(
 );
 
 /** Fields with a format behind a composition, one of a random schema, and rules of which each names fields at random. */
-const document: fc.Arbitrary<Json> = fc
+export const document: fc.Arbitrary<Json> = fc
   .record({
     plain: fc.array(fieldCases, { minLength: 1, maxLength: 3 }),
     other: sometimes(schema),

@@ -6,7 +6,9 @@ import { sql } from 'kysely';
 import type { LightMyRequestResponse } from 'fastify';
 import { allActions } from '../../src/rights/actions.ts';
 import { planOf } from '../../src/entity-types/plan.ts';
-import { findType } from '../../src/entity-types/store.ts';
+import { theService } from '../../src/administration/actor.ts';
+import { applyChange } from '../../src/entity-types/apply.ts';
+import { findType, listTypes } from '../../src/entity-types/store.ts';
 import { sessionOf } from './clock.ts';
 import { declareType, seed } from './entities.ts';
 import { loginClient, type TestIssuer } from './issuer.ts';
@@ -51,6 +53,8 @@ export class ValidCaller {
   readonly #issuer: TestIssuer;
   readonly #callers: Map<Way, Caller>;
   #last = 10n ** 12n;
+  /** How many types were declared. */
+  #declared = 0;
 
   private constructor(service: TestService, issuer: TestIssuer, callers: Caller[]) {
     this.#service = service;
@@ -191,12 +195,15 @@ export class ValidCaller {
       return { ...this.#atIssuer, body: { logout_token: await this.#issuer.mint({ claims, header: { typ: 'logout+jwt' } }) } };
     },
     getEntityType: async (_caller, { path }) => ({ values: await this.#newType(path['name']) }),
-    putEntityType: async () => ({
-      values: { name: `type${++this.#last}` },
-      headers: { 'if-none-match': '*' },
-      without: ['if-match', 'if-none-match'],
-      body: { type: 'object' },
-    }),
+    putEntityType: async () => {
+      await this.#makeRoom();
+      return {
+        values: { name: `type${++this.#last}` },
+        headers: { 'if-none-match': '*' },
+        without: ['if-match', 'if-none-match'],
+        body: { type: 'object' },
+      };
+    },
     deleteEntityType: async (_caller, { path }) => {
       const { name } = await this.#newType(path['name']);
       const { digest } = planOf(await findType(this.#service.db, name), { name, document: null, source: 'api' });
@@ -267,8 +274,20 @@ export class ValidCaller {
 
   /** Declares a type that accepts any object, but for `rest`, unless the name has one. */
   async #newType(name = 'note', rest: object = {}): Promise<{ name: string }> {
+    await this.#makeRoom();
     await declareType(this.#service, name, { type: 'object', ...rest });
     return { name };
+  }
+
+  /** The number of types is limited. */
+  async #makeRoom(): Promise<void> {
+    const { db, store } = this.#service;
+    if (++this.#declared % 500 > 0) return;
+    for (const { name } of await listTypes(db)) {
+      const change = { name, document: null, source: 'command' } as const;
+      const { digest: confirm } = planOf(await findType(db, name), change);
+      await applyChange(store, theService, change, { confirm });
+    }
   }
 
   /** The number of keys of a user is limited. */
