@@ -10,6 +10,9 @@ const csv = (about: string, text: string): HostileFile => ({ about: `CSV: ${abou
 const ndjson = (about: string, text: string): HostileFile => ({ about: `NDJSON: ${about}`, type: 'application/x-ndjson', text });
 const mebibyte = 1_048_576;
 
+/** A file as users import it. */
+export const ordinaryFile = csv('customers', `name,city\n${'Analytical Engines Ltd,London\n'.repeat(20_000)}`);
+
 export const hostileFiles: readonly HostileFile[] = [
   csv('one column', `a\n${'1\n'.repeat(20_000)}`),
   csv('rows that lack a cell', `a,b\n${'1\n'.repeat(32_700)}`),

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { residentBytes, startService, type Server } from '../../scripts/lib/processes.ts';
 import { makeCallers } from './callers.ts';
 import { hostileTypes, type HostileType } from './hostile-documents.ts';
-import { hostileFiles, type HostileFile } from './hostile-files.ts';
+import { hostileFiles, ordinaryFile, type HostileFile } from './hostile-files.ts';
 import { Caller, type Reply, type Send } from './http.ts';
 import type { Outcome, Progress } from './outcome.ts';
 
@@ -37,7 +37,11 @@ export async function sendHostileTypes(
   opened.defer(() => attack.close());
   const step = hostileTypes.length / Math.min(types, hostileTypes.length);
   const chosen = Array.from({ length: Math.min(types, hostileTypes.length) }, (_, n) => hostileTypes[Math.floor(n * step)]);
-  if (settleSeconds > 0) for (const type of chosen.slice(0, 100)) if (type) await attack.send(type);
+  if (settleSeconds > 0) {
+    for (const type of chosen.slice(0, 100)) if (type) await attack.send(type);
+    // Then the space for young objects has the size that ordinary work gives it.
+    for (let round = 0; round < 3; round++) await attack.sendFile(ordinaryFile);
+  }
   const before = await residentBytes(server);
   const others = watchOthers(server, apiKey);
   for (const [n, type] of chosen.entries()) {
