@@ -1,64 +1,12 @@
 /** Writes the rows of an import, and reports on them while they are read. It knows nothing of HTTP, so the command line imports in the same way. */
-import type { Origin } from '../audit/store.ts';
-import { ConflictSearch } from '../entities/bulk/conflicts.ts';
-import {
-  writePortion,
-  type PortionOutcome,
-  type PortionRequest,
-  type PortionRow,
-  type RefusedRow,
-} from '../entities/bulk/import-portion.ts';
-import type { ImportMode } from '../entities/bulk/import-statements.ts';
-import { NaturalKeys } from '../entities/natural-keys.ts';
-import { checkedBy } from '../entities/store.ts';
-import { requireStoredSize } from '../entities/stored-size.ts';
-import { whileTypeIsCurrent } from '../entities/type-guard.ts';
-import { requireValuesOf, uniqueBy } from '../entities/upsert.ts';
-import type { Store } from '../database/port.ts';
-import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
-import { isInt64 } from '../http/int64.ts';
-import { pointerTo } from '../http/pointer.ts';
-import { Pauses } from '../http/turns.ts';
-import type { Permit } from '../rights/permit.ts';
-import { keyHeader, versionHeader } from './columns.ts';
-import { otherDatabaseFaults } from './other-database.ts';
-import { UnreadableError, type ImportRow, type ImportRows, type ReadRow } from './import-row.ts';
+import { UnreadableError, type ImportRow, type ImportRows } from './import-row.ts';
+import { ImportWork, type ImportTarget } from './import-work.ts';
 import { Refusals, type RefusedRows } from './refusals.ts';
 
 /** The rows of a transaction. */
 const portionRows = 500;
 const portionCharacters = 1_000_000;
-
-export interface ImportPermits {
-  create: Permit<'create'>;
-  /** With `by` alone. */
-  update: Permit<'update'> | undefined;
-}
-
-export interface ImportOptions {
-  /** The fields of a unique rule with commas between, or `$key`; undefined to create an entity of each row. */
-  by: string | undefined;
-  mode: ImportMode;
-  isDryRun: boolean;
-  /** Whether keys and versions of a file that another database has exported count here (`keys=keep`). */
-  keepsKeys: boolean;
-  /** Rows before this one are skipped. */
-  fromRow: number;
-}
-
-export interface ImportTarget extends ImportOptions {
-  store: Store;
-  types: EntityTypes;
-  name: string;
-  origin: Origin;
-  /** The permits as they are now; called before each portion. Throws when the import has to end. */
-  permits: () => Promise<ImportPermits>;
-  /** Bytes of the fields of an entity. */
-  limitBytes: number;
-  /** Whether a file with this name of its database comes from another one. */
-  isOtherDatabase: (database: string) => boolean;
-}
 
 /** What has been done so far. */
 export interface ImportCounts {
@@ -179,109 +127,4 @@ async function* portionsOf(batches: AsyncIterable<readonly ImportRow[]>, fromRow
   } finally {
     await source.return?.();
   }
-}
-
-/** Checks and writes the portions of one file. */
-class ImportWork {
-  readonly #target: ImportTarget;
-  readonly #conflicts = new ConflictSearch({ namesRows: true });
-  readonly #ignored = new Set<string>();
-
-  constructor(target: ImportTarget) {
-    this.#target = target;
-  }
-
-  /** What the rows have and no one has wanted. */
-  get ignored(): readonly string[] {
-    return [...this.#ignored];
-  }
-
-  /** Throws 413 `too-many-rows` if the file has more values than are compared. */
-  requireRoom(): void {
-    const limit = this.#conflicts.exceeded;
-    if (limit !== undefined) throw new Problem('too-many-rows', { values: { limit } });
-  }
-
-  async write(rows: readonly ImportRow[]): Promise<PortionOutcome> {
-    const { store, types, name, by, isDryRun, limitBytes, origin, keepsKeys } = this.#target;
-    const isOther = (row: ReadRow) => !keepsKeys && row.database !== undefined && this.#target.isOtherDatabase(row.database);
-    const permits = await this.#target.permits();
-    return await whileTypeIsCurrent(types, name, async (type) => {
-      const rule = ruleOf(this.#target, permits, type);
-      const refused: RefusedRow[] = [];
-      const accepted: PortionRow[] = [];
-      const pauses = new Pauses();
-      const keys = new NaturalKeys(store, types, permits.create);
-      for (const row of rows) {
-        await pauses.whenLong();
-        if (row.problem) {
-          refused.push(row);
-          continue;
-        }
-        if (row.key !== undefined && by !== keyHeader) this.#ignored.add(keyHeader);
-        if (row.version !== undefined && by === undefined) this.#ignored.add(versionHeader);
-        const checked = await checkRow(row, { type, rule, limitBytes, keys, isOther: isOther(row) });
-        if (checked instanceof Problem) refused.push({ row: row.row, problem: checked });
-        else accepted.push(checked);
-      }
-      const request = { type, origin, create: permits.create, by: rule, isDryRun, limitBytes, conflicts: this.#conflicts };
-      const written = await writePortion(store, request, accepted);
-      return written && { ...written, refused: [...refused, ...written.refused].toSorted((one, other) => one.row - other.row) };
-    });
-  }
-}
-
-function ruleOf({ by, mode }: ImportOptions, { update }: ImportPermits, type: EntityType | undefined): PortionRequest['by'] {
-  if (by === undefined || !update) return undefined;
-  const rule = by === keyHeader ? { kind: 'key' as const } : { kind: 'unique' as const, ...uniqueBy(type, by) };
-  return { rule, mode, update };
-}
-
-interface RowChecks {
-  type: EntityType | undefined;
-  rule: PortionRequest['by'];
-  limitBytes: number;
-  keys: NaturalKeys;
-  /** Whether the row comes from another database, whose keys do not count here. */
-  isOther: boolean;
-}
-
-/** The row for the statement, with keys in place of references by values; or why the type refuses it. */
-async function checkRow(read: ReadRow, { type, rule: by, limitBytes, keys, isOther }: RowChecks): Promise<PortionRow | Problem> {
-  const { row, key, version, isExported, emptied } = read;
-  const isByKey = by?.rule.kind === 'key';
-  // An entity of another database has another version than the one with the same values here.
-  const isCondition = by !== undefined && (isByKey || !isExported || type?.requiresIfMatch === true);
-  try {
-    const foreign = isOther ? await otherDatabaseFaults(read, { type, isByKey, isCondition, keys }) : [];
-    if (foreign.length > 0) throw new Problem('validation-failed', { faults: foreign });
-    const { fields, text } = await keys.replaced(type, read);
-    requireStoredSize(text, limitBytes);
-    // Merged fields are checked when they are merged.
-    if (!by || by.mode === 'replace') type?.check(fields);
-    const checked = checkedBy(type, fields);
-    if (by?.rule.kind === 'unique') requireValuesOf(by.rule.companion, by.rule.unique, checked.companion?.values ?? {}, fields);
-    return {
-      row,
-      fields,
-      text,
-      ...checked,
-      key: isByKey ? requireKey(key) : undefined,
-      version: isCondition ? requireVersion(version) : undefined,
-      emptied: by?.mode === 'update' ? emptied?.() : undefined,
-    };
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
-}
-
-function requireKey(key: string | undefined): string | undefined {
-  if (key === undefined || isInt64(key)) return key;
-  throw new Problem('validation-failed', { faults: [{ pointer: pointerTo([keyHeader]), code: 'invalid-value' }] });
-}
-
-function requireVersion(version: string | undefined): string | undefined {
-  if (version === undefined || /^[1-9]\d{0,17}$/.test(version)) return version;
-  throw new Problem('validation-failed', { faults: [{ pointer: pointerTo([versionHeader]), code: 'invalid-value' }] });
 }
