@@ -42,13 +42,17 @@ interface NaturalReference {
   values: Readonly<Record<string, unknown>>;
 }
 
-/** A reference whose values can be looked up. */
-interface Wanted {
-  id: string;
+/** The values of a unique rule, which one entity called `to` at most has. */
+export interface UniqueValues {
   to: string;
   companion: Companion;
   unique: CompanionUnique;
   values: CompanionValues;
+}
+
+/** A reference whose values can be looked up. */
+interface Wanted extends UniqueValues {
+  id: string;
 }
 
 const missing: Fault = { pointer: '', code: 'reference-not-found' };
@@ -58,13 +62,21 @@ export class NaturalKeys {
   readonly #store: Pick<Statements, 'query'>;
   readonly #types: EntityTypes;
   readonly #permit: Pick<Permit<Action>, 'findable' | 'userName'>;
+  readonly #keyOfNone: (values: UniqueValues) => Promise<string | undefined>;
   /** By {@link idOf} the reference: the key, or the fault with a pointer into the values. */
   readonly #found = new Map<string, string | Fault>();
 
-  constructor(store: Pick<Statements, 'query'>, types: EntityTypes, permit: Pick<Permit<Action>, 'findable' | 'userName'>) {
+  /** `keyOfNone` returns a key for values that no entity has; by default none. */
+  constructor(
+    store: Pick<Statements, 'query'>,
+    types: EntityTypes,
+    permit: Pick<Permit<Action>, 'findable' | 'userName'>,
+    keyOfNone: (values: UniqueValues) => Promise<string | undefined> = () => Promise.resolve(undefined),
+  ) {
     this.#store = store;
     this.#types = types;
     this.#permit = permit;
+    this.#keyOfNone = keyOfNone;
   }
 
   /**
@@ -100,9 +112,23 @@ export class NaturalKeys {
     );
   }
 
-  /** Finds the keys for several entities together, with one statement for each rule, so that {@link replaced} needs none. */
-  async findFor(entities: readonly { type: EntityType | undefined; fields: unknown }[]): Promise<void> {
-    await this.#findKeys(entities.flatMap(({ type, fields }) => (type?.companion ? naturalReferences(type.companion, fields) : [])));
+  /**
+   * Finds the keys for several entities together, with one statement for each rule, so that {@link replaced} needs none. Leaves out references to entities
+   * called `except`.
+   */
+  async findFor(entities: readonly { type: EntityType | undefined; fields: unknown }[], except?: string): Promise<void> {
+    const references = entities.flatMap(({ type, fields }) => (type?.companion ? naturalReferences(type.companion, fields) : []));
+    await this.#findKeys(references.filter(({ to }) => to !== except));
+  }
+
+  /** The keys that the natural references to entities called `name` stand for; undefined for each that stands for none. */
+  async keysCalled(name: string, type: EntityType | undefined, fields: unknown): Promise<(string | undefined)[]> {
+    const references = (type?.companion ? naturalReferences(type.companion, fields) : []).filter(({ to }) => to === name);
+    await this.#findKeys(references);
+    return references.map((reference) => {
+      const key = this.#found.get(idOf(reference));
+      return typeof key === 'string' ? key : undefined;
+    });
   }
 
   async #findKeys(references: readonly NaturalReference[]): Promise<void> {
@@ -117,12 +143,12 @@ export class NaturalKeys {
     for (const alike of Map.groupBy(wanted.values(), ({ to, unique }) => `${to} ${unique.name}`).values()) {
       const rows = await this.#store.query(coveredKeys(this.#permit, alike).compile(builder));
       const keys = new Map(rows.map(({ n, key }) => [n, key]));
-      for (const [n, { id }] of alike.entries()) this.#found.set(id, keys.get(n) ?? missing);
+      for (const [n, { id, ...values }] of alike.entries()) this.#found.set(id, keys.get(n) ?? (await this.#keyOfNone(values)) ?? missing);
     }
   }
 
   /** The rule and the values, or the fault with a pointer into the values. */
-  async #readValues({ to, values }: NaturalReference): Promise<Omit<Wanted, 'id'> | Fault> {
+  async #readValues({ to, values }: NaturalReference): Promise<UniqueValues | Fault> {
     // To find an entity by its values is to read it. A caller who may read none of them learns nothing, not even the rules of their type.
     if (this.#permit.findable(to) === undefined) return missing;
     const type = await this.#types.find(to);

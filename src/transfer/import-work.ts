@@ -1,5 +1,6 @@
 /** Checks and writes the portions of one file: rows become entities that the type accepts, with keys in place of references by values. */
 import type { Origin } from '../audit/store.ts';
+import { randomInt } from 'node:crypto';
 import { ConflictSearch } from '../entities/bulk/conflicts.ts';
 import {
   writePortion,
@@ -9,7 +10,7 @@ import {
   type RefusedRow,
 } from '../entities/bulk/import-portion.ts';
 import type { ImportMode } from '../entities/bulk/import-statements.ts';
-import { NaturalKeys } from '../entities/natural-keys.ts';
+import { NaturalKeys, type UniqueValues } from '../entities/natural-keys.ts';
 import { checkedBy } from '../entities/store.ts';
 import { requireStoredSize } from '../entities/stored-size.ts';
 import { whileTypeIsCurrent } from '../entities/type-guard.ts';
@@ -55,17 +56,27 @@ export interface ImportTarget extends ImportOptions {
   isOtherDatabase: (database: string) => boolean;
 }
 
+/** The outcome of the first rows, which were written together. */
+export interface WorkOutcome extends PortionOutcome {
+  /** The rows behind them, which refer to them. */
+  rest: readonly ImportRow[];
+}
+
 /** Checks and writes the portions of one file. */
 export class ImportWork {
   readonly #target: ImportTarget;
-  readonly #conflicts = new ConflictSearch({ namesRows: true });
+  readonly #conflicts: ConflictSearch;
   readonly #ignored = new Set<string>();
+  /** Stands for the keys that a dry run does not give. It is above all keys, and no file can know it. */
+  readonly #plannedKey: string | undefined;
 
   constructor(target: ImportTarget) {
     this.#target = target;
+    this.#plannedKey = target.isDryRun ? String(2n ** 62n + BigInt(randomInt(2 ** 47))) : undefined;
+    this.#conflicts = new ConflictSearch({ namesRows: true, plannedKey: this.#plannedKey });
   }
 
-  /** What the rows have and no one has wanted. */
+  /** The names of columns of the rows that count for nothing. */
   get ignored(): readonly string[] {
     return [...this.#ignored];
   }
@@ -76,7 +87,8 @@ export class ImportWork {
     if (limit !== undefined) throw new Problem('too-many-rows', { values: { limit } });
   }
 
-  async write(rows: readonly ImportRow[]): Promise<PortionOutcome> {
+  /** Writes the rows, up to one that refers by values to an entity of an earlier row: its key is known when that row is written. */
+  async write(rows: readonly ImportRow[]): Promise<WorkOutcome> {
     const { store, types, name, by, isDryRun, limitBytes, origin, keepsKeys } = this.#target;
     const isOther = (row: ReadRow) => !keepsKeys && row.database !== undefined && this.#target.isOtherDatabase(row.database);
     const permits = await this.#target.permits();
@@ -85,12 +97,21 @@ export class ImportWork {
       const refused: RefusedRow[] = [];
       const accepted: PortionRow[] = [];
       const pauses = new Pauses();
-      const keys = new NaturalKeys(store, types, permits.create);
-      for (const row of rows) {
+      const keys = new NaturalKeys(store, types, permits.create, (values) => this.#keyOfPlanned(values));
+      await keys.findFor(
+        rows.flatMap((row) => (row.problem ? [] : { type, fields: row.fields })),
+        name,
+      );
+      let end = rows.length;
+      for (const [index, row] of rows.entries()) {
         await pauses.whenLong();
         if (row.problem) {
           refused.push(row);
           continue;
+        }
+        if (accepted.length > 0 && mayReferTo(accepted, rule, await keys.keysCalled(name, type, row.fields))) {
+          end = index;
+          break;
         }
         if (row.key !== undefined && by !== keyHeader) this.#ignored.add(keyHeader);
         if (row.version !== undefined && by === undefined) this.#ignored.add(versionHeader);
@@ -98,11 +119,31 @@ export class ImportWork {
         if (checked instanceof Problem) refused.push({ row: row.row, problem: checked });
         else accepted.push(checked);
       }
-      const request = { type, origin, create: permits.create, by: rule, isDryRun, limitBytes, conflicts: this.#conflicts };
+      const planned = new Set(this.#plannedKey === undefined ? [] : [this.#plannedKey]);
+      const request = { type, origin, create: permits.create, by: rule, isDryRun, limitBytes, conflicts: this.#conflicts, planned };
       const written = await writePortion(store, request, accepted);
-      return written && { ...written, refused: [...refused, ...written.refused].toSorted((one, other) => one.row - other.row) };
+      if (!written) return undefined;
+      const all = [...refused, ...written.refused].toSorted((one, other) => one.row - other.row);
+      return { ...written, refused: all, rest: rows.slice(end) };
     });
   }
+
+  /** The key of an entity that an earlier row of a dry run would create. */
+  async #keyOfPlanned({ to, companion, unique, values }: UniqueValues): Promise<string | undefined> {
+    const { store, name } = this.#target;
+    if (this.#plannedKey === undefined || to !== name) return undefined;
+    return (await this.#conflicts.rowWith(store, companion, unique, values)) === undefined ? undefined : this.#plannedKey;
+  }
+}
+
+/** Whether one of the references may lead to an entity that the rows create, or give other values. Undefined stands for one to no entity. */
+function mayReferTo(rows: readonly PortionRow[], by: PortionRequest['by'], keys: readonly (string | undefined)[]): boolean {
+  return keys.some((key) => {
+    if (key === undefined) return true;
+    if (by?.rule.kind === 'key') return rows.some((row) => row.key === key);
+    // A row that is found by the only rule leaves its values as they are.
+    return by !== undefined && by.rule.companion.uniques.length > 1;
+  });
 }
 
 function ruleOf({ by, mode }: ImportOptions, { update }: ImportPermits, type: EntityType | undefined): PortionRequest['by'] {

@@ -55,20 +55,24 @@ export async function* importRows(target: ImportTarget, rows: ImportRows): Async
       if (!read.rows) break;
       // The next portion is read while this one is written.
       reading = readNext(portions);
-      last = read.rows.at(-1)?.row ?? last;
-      const { refused, ...done } = await work.write(read.rows);
-      yield* refusals.add(refused);
-      counts.created += done.created;
-      counts.updated += done.updated;
-      counts.unchanged += done.unchanged;
-      counts.removedFields += done.removedFields;
-      counts.failed += refused.length;
-      counts.row = last;
-      yield* refusals.endBefore(last);
-      yield { done: false, ...progress() };
-      work.requireRoom();
-      const limit = refusals.exceeded;
-      if (limit !== undefined) throw new Problem('too-many-refusals', { values: { limit } });
+      for (let left = read.rows; left.length > 0;) {
+        last = left.at(-1)?.row ?? last;
+        const { refused, rest, ...done } = await work.write(left);
+        last = left.at(-rest.length - 1)?.row ?? last;
+        left = rest;
+        yield* refusals.add(refused);
+        counts.created += done.created;
+        counts.updated += done.updated;
+        counts.unchanged += done.unchanged;
+        counts.removedFields += done.removedFields;
+        counts.failed += refused.length;
+        counts.row = last;
+        yield* refusals.endBefore(last);
+        yield { done: false, ...progress() };
+        work.requireRoom();
+        const limit = refusals.exceeded;
+        if (limit !== undefined) throw new Problem('too-many-refusals', { values: { limit } });
+      }
     }
     yield* refusals.end();
     yield { done: true, ...progress() };

@@ -3,6 +3,8 @@
  * one that stays.
  */
 import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { builder } from '../../database/driver/prepared.ts';
+import type { Statements } from '../../database/port.ts';
 import { inputType, storedValue } from '../../companion/columns.ts';
 import {
   readableCompanion,
@@ -27,7 +29,7 @@ export interface CandidateRow {
   values: CompanionValues;
 }
 
-/** What a rule says of a row. */
+/** The state of a row under one rule. */
 interface RuleState {
   n: string;
   /** Of the rule in the list of all rules. */
@@ -44,6 +46,14 @@ interface RuleState {
 export const hashOf = (unique: Pick<CompanionUnique, 'name'>, values: readonly RawBuilder<unknown>[]): RawBuilder<string> =>
   sql<string>`hash_record_extended(row(${sql.join(values)}), ${sql.lit(Number(/\d+$/.exec(unique.name)?.[0] ?? 0))})`;
 
+/** How the rows of a file are named. */
+export interface RowNaming {
+  /** Whether a fault says which row has the value. */
+  namesRows: boolean;
+  /** The key that stands for each entity that a row of a dry run would create. No entity has it. */
+  plannedKey?: string | undefined;
+}
+
 /**
  * The conflicts of the rows of a file or a body, in their order: with entities, and with the rows before them. It holds what rows of earlier transactions of the same
  * file have had, so that a dry run finds the same as an import.
@@ -52,11 +62,10 @@ export class ConflictSearch {
   readonly #seen = new SeenValues();
   /** The values that entities had until a row of the file changed them. */
   readonly #released = new SeenValues();
-  readonly #namesRows: boolean;
+  readonly #naming: RowNaming;
 
-  /** `namesRows`: whether a fault says which row has the value. */
-  constructor({ namesRows }: { namesRows: boolean }) {
-    this.#namesRows = namesRows;
+  constructor(naming: RowNaming) {
+    this.#naming = naming;
   }
 
   /** The most values that are compared, if the file has had more; otherwise undefined. */
@@ -66,11 +75,29 @@ export class ConflictSearch {
 
   /** A search among the rows of one transaction. */
   begin(): PortionConflicts {
-    return new PortionConflicts(this.#seen, this.#released, this.#namesRows);
+    return new PortionConflicts(this.#seen, this.#released, this.#naming);
+  }
+
+  /** The row of an earlier transaction that has these values of a unique rule; undefined for none. */
+  async rowWith(
+    store: Pick<Statements, 'query'>,
+    { columns }: Companion,
+    unique: CompanionUnique,
+    values: CompanionValues,
+  ): Promise<number | undefined> {
+    const used = columns.filter(({ name }) => unique.columns.includes(name));
+    const typed = sql.join(used.map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`));
+    const stored = unique.columns.flatMap((name) =>
+      used.filter((column) => column.name === name).map((column) => storedValue(column, sql.ref(name))),
+    );
+    const query = sql<{ hash: string }>`
+      select ${hashOf(unique, stored)} as hash from jsonb_to_record(${JSON.stringify(values)}::jsonb) as input (${typed})`;
+    const [row] = await store.query(query.compile(builder));
+    return row && this.#seen.rowOf(row.hash);
   }
 }
 
-/** What a row that is accepted has, and what it releases. */
+/** The values that an accepted row has, and those that it releases. */
 interface Holding {
   hashes: string[];
   released: string[];
@@ -79,15 +106,15 @@ interface Holding {
 export class PortionConflicts {
   readonly #seen: SeenValues;
   readonly #released: SeenValues;
-  readonly #namesRows: boolean;
+  readonly #naming: RowNaming;
   readonly #rows = new Map<string, number>();
   readonly #releasedHere = new Set<string>();
   readonly #holdings = new Map<number, Holding>();
 
-  constructor(seen: SeenValues, released: SeenValues, namesRows: boolean) {
+  constructor(seen: SeenValues, released: SeenValues, naming: RowNaming) {
     this.#seen = seen;
     this.#released = released;
-    this.#namesRows = namesRows;
+    this.#naming = naming;
   }
 
   /** The row of the file that has these values, given as the hash of a rule; undefined for none. */
@@ -136,20 +163,27 @@ export class PortionConflicts {
     return rows.map((row, index) => this.#decide(companion, rules, row, byRow.get(index) ?? []));
   }
 
-  #decide(companion: Companion, rules: readonly Rule[], { row, key }: CandidateRow, states: readonly RuleState[]): Conflict | undefined {
+  #decide(
+    companion: Companion,
+    rules: readonly Rule[],
+    { row, key, values }: CandidateRow,
+    states: readonly RuleState[],
+  ): Conflict | undefined {
     const duplicates: Fault[] = [];
     const missing: Fault[] = [];
     let duplicateOf: number | undefined;
     for (const { rule: index, hash, holder } of states) {
       const rule = rules[index];
       if (!rule) continue;
-      if (rule.kind === 'reference') missing.push(...referenceFaults(companion, rule.reference.column));
-      else if (hash !== null) {
+      if (rule.kind === 'reference') {
+        const isPlanned = values[rule.reference.column] === this.#naming.plannedKey;
+        if (!isPlanned) missing.push(...referenceFaults(companion, rule.reference.column));
+      } else if (hash !== null) {
         const first = this.firstRow(hash);
         const isFree = holder === null || holder === key || this.#releasedHere.has(hash) || this.#released.rowOf(hash) !== undefined;
         if (first === undefined && isFree) continue;
         duplicateOf ??= first;
-        duplicates.push(...duplicatesAt(companion, rule.unique.columns, this.#namesRows ? first : undefined));
+        duplicates.push(...duplicatesAt(companion, rule.unique.columns, this.#naming.namesRows ? first : undefined));
       }
     }
     if (missing.length > 0) return { problem: new Problem('validation-failed', { faults: missing }) };

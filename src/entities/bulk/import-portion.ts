@@ -56,6 +56,8 @@ export interface PortionRequest {
   limitBytes: number;
   /** Of the whole file. */
   conflicts: ConflictSearch;
+  /** The keys that references of a dry run have to entities that its earlier rows would create. */
+  planned: ReadonlySet<string>;
 }
 
 /** Why a row was not written. */
@@ -249,7 +251,7 @@ class Portion {
   /** The changes whose new references lead to entities to which the caller may refer (rule 115). The rows of the others are refused. */
   async #withReferences(layout: Companion, changes: readonly Change[]): Promise<Change[]> {
     const referring = changes.map(({ row, match }) => ({ values: row.companion?.values ?? {}, present: match?.present }));
-    const found = await faultsOfReferences(statementsWithin(this.#trx), this.#request.create, layout, referring);
+    const found = await faultsOfReferences(statementsWithin(this.#trx), this.#request.create, layout, referring, this.#request.planned);
     return changes.filter(({ row }, index) => {
       const faults = found[index] ?? [];
       if (faults.length > 0) this.#refuse({ row: row.row, problem: new Problem('validation-failed', { faults }) });
