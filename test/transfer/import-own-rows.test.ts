@@ -33,10 +33,10 @@ const send = (name: string, file: string, query = '') => importFile(service(), n
 
 /** By code, the code of the parent; undefined without one. */
 async function parentsOf(name: string): Promise<Record<string, unknown>> {
-  const rows = (await rowsOf(service(), name)).map(({ key, fields }) => ({
-    key,
-    ...(JSON.parse(fields) as { code: string; parent?: string }),
-  }));
+  const rows = (await rowsOf(service(), name)).map(({ key, fields }) => {
+    const { code, parent } = JSON.parse(fields) as { code: string; parent?: string };
+    return { key, code, parent };
+  });
   return Object.fromEntries(rows.map(({ code, parent }) => [code, rows.find(({ key }) => key === parent)?.code]));
 }
 
@@ -50,7 +50,11 @@ async function sendTwice(name: string, file: string, query = '?') {
     end: { created, updated, unchanged, failed, done: isDone } = { row: 0 },
     refused,
   }: Awaited<ReturnType<typeof send>>) => ({
-    ...{ created, updated, unchanged, failed, isDone },
+    created,
+    updated,
+    unchanged,
+    failed,
+    isDone,
     refused: refusalsOf(refused),
   });
   const outcome = told(done);
