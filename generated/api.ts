@@ -1532,7 +1532,7 @@ export interface components {
              */
             deleted?: "only";
         };
-        /** @description What to export, and how. */
+        /** @description The entities to export, and the form of the file. */
         EntityExport: {
             /**
              * @description Of the file. Without it `Accept` decides; NDJSON if both will do.
@@ -2956,7 +2956,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Who begins the sign-in, and for whom. */
+        /** @description The issuer and the user of the sign-in that another party begins. */
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": components["schemas"]["InitiatedSignIn"];
@@ -3596,7 +3596,7 @@ export interface operations {
                  *     import with `csvSafe=true` removes the apostrophes.
                  */
                 csvSafe?: "true" | "false";
-                /** @description What is between the cells of CSV. */
+                /** @description The separator of the cells of CSV. */
                 delimiter?: "comma" | "semicolon" | "tab";
                 /** @description `true` begins CSV with a byte order mark, by which Excel recognises UTF-8. */
                 bom?: "true" | "false";
@@ -3658,7 +3658,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What to export, and how; all members are optional. */
+        /** @description The entities to export, and the form of the file; all members are optional. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["EntityExport"];
@@ -3712,7 +3712,7 @@ export interface operations {
                 dryRun?: "true" | "false";
                 /** @description The first row that counts, to go on after an import that ended early. Rows are lines in NDJSON; the header of CSV is row 1. */
                 fromRow?: string;
-                /** @description What is between the cells of CSV. */
+                /** @description The separator of the cells of CSV. */
                 delimiter?: "comma" | "semicolon" | "tab";
                 /** @description `true` removes the apostrophes that an export with `csvSafe=true` has put in front of texts and names of columns. */
                 csvSafe?: "true" | "false";

@@ -1014,7 +1014,7 @@ export type EntityQuery = {
 };
 
 /**
- * What to export, and how.
+ * The entities to export, and the form of the file.
  */
 export type EntityExport = {
     /**
@@ -2591,7 +2591,7 @@ export type StartOpenIdSignInError = StartOpenIdSignInErrors[keyof StartOpenIdSi
 
 export type InitiateOpenIdSignInData = {
     /**
-     * Who begins the sign-in, and for whom.
+     * The issuer and the user of the sign-in that another party begins.
      */
     body: InitiatedSignIn;
     path: {
@@ -3747,7 +3747,7 @@ export type ExportEntitiesData = {
          */
         csvSafe?: 'true' | 'false';
         /**
-         * What is between the cells of CSV.
+         * The separator of the cells of CSV.
          */
         delimiter?: 'comma' | 'semicolon' | 'tab';
         /**
@@ -3824,7 +3824,7 @@ export type ExportEntitiesResponse = ExportEntitiesResponses[keyof ExportEntitie
 
 export type ExportQueryData = {
     /**
-     * What to export, and how; all members are optional.
+     * The entities to export, and the form of the file; all members are optional.
      */
     body: EntityExport;
     headers?: {
@@ -3965,7 +3965,7 @@ export type ImportEntitiesData = {
          */
         fromRow?: string;
         /**
-         * What is between the cells of CSV.
+         * The separator of the cells of CSV.
          */
         delimiter?: 'comma' | 'semicolon' | 'tab';
         /**

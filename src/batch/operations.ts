@@ -95,7 +95,7 @@ export interface BatchInput {
   limitBytes: number;
 }
 
-/** What operations are read with: `types` has what fields must fit, and `store` the entities that references name by values. */
+/** The sources with which operations are read: `types` has what fields must fit, and `store` the entities that references name by values. */
 export interface BatchSource {
   store: Pick<Statements, 'query'>;
   types: EntityTypes;

@@ -103,7 +103,7 @@ function readOrigin(text: string): URL | undefined {
   return url && (isIP(host) !== 0 || hostName.test(host)) ? url : undefined;
 }
 
-/** What to write in place of the text, if it shows; a value with an `@` is not repeated (rule 84). */
+/** The text to write instead, if it shows; a value with an `@` is not repeated (rule 84). */
 function originHint(text: string): string {
   if (text.includes('*')) return ': no pattern matches an origin, so list each of them whole';
   const url = text.includes('@') ? null : URL.parse(text);

@@ -25,7 +25,7 @@ export function contentTag(content: string): string {
   return createHash('sha256').update(content).digest('base64url').slice(0, 22);
 }
 
-/** What proxies write behind a tag: `"1-gzip"` of Apache and Caddy, `"1--gzip"` of Jetty, `"1;br"` of others. The hash of a list may end so too. */
+/** The suffixes that proxies write behind a tag: `"1-gzip"` of Apache and Caddy, `"1--gzip"` of Jetty, `"1;br"` of others. The hash of a list may end so too. */
 const codingSuffix = /(?:--?|;)(?:gzip|br|zstd|deflate|df)$/;
 
 /** `*`, or the tags of the list without what proxies add to them. Throws 400 when the header is neither. */

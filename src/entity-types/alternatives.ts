@@ -1,6 +1,6 @@
 /**
- * What a schema says of one value, as alternatives: a value that fits the schema fits all schemas of one of them. `allOf`, `anyOf`,
- * `oneOf`, `if` and `$ref` are taken apart. What is not read (`not`, `dependentSchemas`, a reference in a circle) leaves more values than
+ * The alternatives that a schema allows for one value: a value that fits the schema fits all schemas of one of them. `allOf`, `anyOf`,
+ * `oneOf`, `if` and `$ref` are taken apart. A keyword that is not read (`not`, `dependentSchemas`, a reference in a circle) leaves more values than
  * fit, never fewer.
  */
 import { isSchemaObject, targetOf, type Schema } from './subschemas.ts';

@@ -67,7 +67,7 @@ export function typeWithoutWrites(revision: string, document: Schema, code: Faul
   };
 }
 
-/** What a type says of stored entities. */
+/** The part of a type that concerns stored entities. */
 function readableType(revision: string, document: Schema, companion: Companion | null): Omit<EntityType, 'check' | 'acceptsPatch'> {
   const { 'x-collation': collated = {} }: RuleKeywords = document;
   const collations = new Map(Object.entries(collated));

@@ -16,7 +16,7 @@ const preflightSeconds = '600';
 /** A member of the contract's `securitySchemes`, as far as it names the header of the credential. */
 type SecurityScheme = { type?: string; in?: string; name?: string };
 
-/** What pages of trusted origins may send and read, as the values of CORS headers. */
+/** The methods and headers that pages of trusted origins may send and read, as the values of CORS headers. */
 export interface CorsLists {
   methods: string;
   requestHeaders: string;

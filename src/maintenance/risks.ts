@@ -87,7 +87,7 @@ export const leftPasswordRisk = (file: string) => `${file} still has the first p
 export const plainHttpRisk =
   'HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read and change passwords, sessions and data on their way, and can act as this service';
 
-/** What it means that an earlier version has accepted a type whose fields this one cannot check. */
+/** The warning about a type that an earlier version has accepted and whose fields this one cannot check. */
 export function uncheckedTypeRisk(name: string, { code, pointers }: StoredTypeFault): string {
   const effect = 'its entities can be read, but not written';
   if (code === 'type-too-costly')

@@ -31,7 +31,7 @@ export interface Permit<A extends Action> {
    * none.
    */
   readonly referable: (name: string) => Condition | undefined;
-  /** Which entities called `name` the caller may find by their values: those that its grants and scopes of `read` cover. Undefined: none. */
+  /** The entities called `name` that the caller may find by their values: those that its grants and scopes of `read` cover. Undefined: none. */
   readonly findable: (name: string) => Condition | undefined;
 }
 

@@ -4,7 +4,7 @@
 const unicodeClass = 100;
 /** A class of the spaces of ECMA 262, or of all else, has this number of ranges. */
 const spaceClass = 12;
-/** What a range beyond ASCII costs whose case is ignored: RE2JS looks at each of its letters. */
+/** The cost of a range beyond ASCII whose case is ignored: RE2JS looks at each of its letters. */
 const foldedRange = 2_500;
 /** A bracket class with more letters between its brackets is counted as a class of many ranges. */
 const narrowClassLength = 64;

@@ -16,7 +16,7 @@ export class KnownOutage {
 
 export class OutageStacks {
   readonly #now: () => number;
-  /** When the log was last told of the outage of an issuer, or of the database (''). */
+  /** The time of the last line about the outage of an issuer, or of the database (''). */
   readonly #toldAt = new Map<string, number>();
 
   /** `now` is in milliseconds and never goes back. */

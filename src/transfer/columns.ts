@@ -23,7 +23,7 @@ export const restHeader = '$fields';
 /** How the header of the column begins that names the database of an export, and has no cells: `$database=db0123456789abcdef`. */
 export const databaseHeader = '$database=';
 
-/** What is between the cells, by the value of the parameter `delimiter`. */
+/** The separators of cells, by the value of the parameter `delimiter`. */
 export const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
 export type Delimiter = keyof typeof delimiters;
 

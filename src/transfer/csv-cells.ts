@@ -9,13 +9,13 @@ export type Cell = string | null | undefined;
 
 const [quote, lineFeed, carriageReturn] = [34, 10, 13];
 
-/** Where the next character belongs. `closed`: behind the quote that may end a cell. */
+/** The part of a cell to which the next character belongs. `closed`: behind the quote that may end a cell. */
 type Place = 'begin' | 'bare' | 'quoted' | 'closed';
 
 /** A quote is in the wrong place or is missing, or the row has too many characters. */
 export class CsvSyntaxError extends Error {
   readonly isTooLong: boolean;
-  /** What stands behind a quote that should have ended its cell; undefined for another fault. */
+  /** The character behind a quote that should have ended its cell; undefined for another fault. */
   readonly behindQuote: string | undefined;
 
   constructor(isTooLong: boolean, behindQuote?: string) {

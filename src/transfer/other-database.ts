@@ -1,4 +1,4 @@
-/** What an import refuses in the rows of a file that another database has exported: there the same keys lead to other entities (decision 278). */
+/** The parts of rows that an import refuses in a file that another database has exported: there the same keys lead to other entities (decision 278). */
 import { memberAt } from '../companion/values.ts';
 import type { NaturalKeys } from '../entities/natural-keys.ts';
 import type { EntityType } from '../entity-types/types.ts';

@@ -22,7 +22,7 @@ import { maximumHashes, SeenValues } from './seen-values.ts';
 
 /** A row to write. */
 export interface CandidateRow {
-  /** Where it comes in its file, from 1. */
+  /** Its place in the file, from 1. */
   row: number;
   /** The entity to which it belongs; null for a new one. */
   key: string | null;

@@ -143,7 +143,7 @@ class Portion {
     this.#outcome.refused.push(refused);
   }
 
-  /** What each row would change, and the rows that come later because of their size. */
+  /** The change that each row would make, and the rows that come later because of their size. */
   async #matched(rows: readonly PortionRow[], by: NonNullable<PortionRequest['by']>): Promise<{ changes: Change[]; again: PortionRow[] }> {
     const matches = await this.#match(rows, by);
     const [changes, again]: [Change[], PortionRow[]] = [[], []];

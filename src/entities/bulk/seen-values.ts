@@ -5,7 +5,7 @@ export const maximumHashes = 2_000_000;
 /** Each segment grows by itself, so growing never takes long. */
 const segmentCount = 256;
 
-/** Where the row of a hash is in a segment. */
+/** A part of the hashes, with the row of each. */
 interface Segment {
   /** Two numbers for each place. */
   hashes: Uint32Array;

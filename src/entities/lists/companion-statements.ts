@@ -1,5 +1,5 @@
 /**
- * What the statements of lists read of a companion table. Their rows are keys; the condition of the permit is beside the entity of each
+ * The columns of a companion table that the statements of lists read. Their rows are keys; the condition of the permit is beside the entity of each
  * key. Numbers over own entities need none where an index begins with the creator.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';

@@ -1,5 +1,5 @@
 /**
- * What a list shall have, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ.
+ * The request of a list, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ.
  */
 import type { components, operations } from '../../../generated/api.ts';
 import { Problem } from '../../errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Deletes or changes a portion of what refers to an entity, before a purge deletes the entity itself. What nothing refers to is deleted first, so that
+ * Deletes or changes a portion of what refers to an entity, before a purge deletes the entity itself. Entities to which nothing refers are deleted first, so that
  * each portion can be a transaction of its own (decision 273).
  */
 import { sql, type Kysely } from 'kysely';
@@ -63,7 +63,7 @@ export class Portion {
   async #take(referrer: Referrer, reference: CompanionReference, targets: Targets): Promise<void> {
     if (this.#room === 0) return;
     const { name, companion } = referrer;
-    // Where entities refer to one another, they go together.
+    // Entities that refer to one another go together.
     const except = name === targets.name ? targets.keys : [];
     const found = await newestReferringKeys(companion, reference, targets.keys, { limit: this.#room, except }).execute(this.#trx);
     const locked = await lockEntities(

@@ -1,4 +1,4 @@
-/** What the keywords of older drafts, of OpenAPI and of other tools become in a type's document. */
+/** The conversions of keywords of older drafts, of OpenAPI and of other tools. */
 import { ruleKeywords } from '../../companion/rules.ts';
 import { nearName } from '../../config/near-name.ts';
 import { formatNames } from '../../contract/formats.ts';
@@ -32,7 +32,7 @@ const dropped =
     return {};
   };
 const copied: KeywordConversion = (value, { keyword }) => ({ [keyword]: value });
-/** What other conversions of the same schema have read. */
+/** The keywords that other conversions of the same schema have read. */
 const nothing: KeywordConversion = () => ({});
 
 const pointersInstead = dropped('references are pointers now');

@@ -9,7 +9,7 @@ import { conversionOf } from './conversions.ts';
 import { dialectOf, isOpenApi, schemaPointersIn } from './dialect.ts';
 import { placeText, SchemaSources, type SchemaFile, type SourcePlace } from './sources.ts';
 
-/** What the user has to read about one place of a file. */
+/** A note or an error about one place of a file. */
 export interface ConversionNote {
   /** A JSON pointer, behind the name of a file that is not the first. */
   place: string;
@@ -21,14 +21,14 @@ export interface Conversion {
   document: Schema;
   /** Each thing that was changed or dropped. */
   notes: ConversionNote[];
-  /** What cannot be converted, and what to do. */
+  /** The reason for which the place cannot be converted, and the remedy. */
   faults: ConversionNote[];
   /** Places that a request may not have, although a file may. */
   refusedInRequests: ConversionNote[];
 }
 
 const currentDialect = 'https://json-schema.org/draft/2020-12/schema';
-/** What stands beside `$ref` without an effect in every draft. */
+/** The keywords that have no effect beside `$ref` in every draft. */
 const besideReference = new Set(['$ref', '$schema', '$id', 'id', 'definitions', '$defs', 'title', 'description', '$comment', 'examples']);
 const references = new Set(['$ref', '$recursiveRef', '$dynamicRef']);
 

@@ -1,4 +1,4 @@
-/** Which draft of JSON Schema a file is written in, as far as its keywords mean something else than in 2020-12. */
+/** The draft of JSON Schema that a file is written in, as far as its keywords mean something else than in 2020-12. */
 import { isSchemaObject } from '../subschemas.ts';
 
 export interface Dialect {

@@ -63,7 +63,7 @@ export class SchemaSources {
     return typeof id === 'string' && !id.startsWith('#') ? id.replace(/#.*$/s, '') : undefined;
   }
 
-  /** What a reference at this place leads to; undefined if it is in none of the files. */
+  /** The place that a reference at this place leads to; undefined if it is in none of the files. */
   target(reference: string, { base }: SourcePlace): SourcePlace | undefined {
     const [address = '', fragment = ''] = (resolvedReference(reference, base) ?? '').split(/#(.*)/s, 2);
     const resource = this.#resources.get(address) ?? this.#fileCalled(address);
