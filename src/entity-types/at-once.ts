@@ -6,7 +6,7 @@ import type { Transaction } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import { dropSurplusRules, hasSurplus } from '../companion/surplus.ts';
 import { createTable, dropTable, ensureIndexes, ensureReferences, validateReferences } from '../companion/table.ts';
-import { inTransaction } from '../database/failure.ts';
+import { ignoreOutage, inTransaction } from '../database/failure.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 import { countEntities, type ChangedSince } from '../entities/scan.ts';
@@ -62,7 +62,7 @@ export async function changeAtOnce(store: Store, start: Start, mayName: (name: s
     (trx) => prepareTable(trx, start),
   );
   // The change is in force. If this fails, the next one drops the rest.
-  if (typeof result !== 'string' && stored.companion) await dropRest(store, name, stored.companion.table).catch(() => undefined);
+  if (typeof result !== 'string' && stored.companion) await ignoreOutage(dropRest(store, name, stored.companion.table));
   return result;
 }
 

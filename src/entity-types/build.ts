@@ -18,7 +18,7 @@ import {
   gatherStatistics,
   validateReferences,
 } from '../companion/table.ts';
-import { afterCommittedPart } from '../database/failure.ts';
+import { afterCommittedPart, ignoreOutage } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { fillCompanion } from '../entities/fill.ts';
 import { countEntities } from '../entities/scan.ts';
@@ -75,7 +75,7 @@ async function build(db: Kysely<Database>, start: Start): Promise<TypeChangeResu
   if (!begun) return 'changed meanwhile';
   const result = await complete(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
   // The change is in force. If this fails, the next one drops the rest.
-  if (typeof result !== 'string') await dropSurplus(db, begun.wanted).catch(() => undefined);
+  if (typeof result !== 'string') await ignoreOutage(dropSurplus(db, begun.wanted));
   return result;
 }
 
