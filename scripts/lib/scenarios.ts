@@ -32,7 +32,12 @@ export function scenariosOf(seeds: Seeds): Scenario[] {
     'get-entity-by-key': { requestOf: among(keys.map((key) => request('GET', `${path}/${key}`, apiKey))) },
     'create-entity': { requestOf: among(keys.map((_, n) => request('POST', path, apiKey, json(fieldsOf(n))))) },
     'update-entity': {
-      requestOf: among(keys.map((key, n) => request('POST', `${path}/${key}`, apiKey, json({ creditLimit: n, note: null })))),
+      // Each entity is given two values in turn: an update to the present value would write nothing.
+      requestOf: among(
+        [0, 0.5].flatMap((step) =>
+          keys.map((key, n) => request('POST', `${path}/${key}`, apiKey, json({ creditLimit: n + step, note: null }))),
+        ),
+      ),
     },
     'get-session': { requestOf: among([request('GET', '/auth', cookie)]) },
     'create-session': {
