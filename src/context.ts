@@ -9,6 +9,7 @@ import type { EntityQueues } from './entities/heavy.ts';
 import type { Store } from './database/port.ts';
 import type { Readers } from './database/standby/readers.ts';
 import type { ServiceSecrets } from './database/service-secrets.ts';
+import type { LeftoverQueue } from './entity-types/leftover-queue.ts';
 import type { EntityTypes } from './entity-types/types.ts';
 import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import type { HeldBytes } from './http/held-bytes.ts';
@@ -29,6 +30,8 @@ export interface Context extends Hashing {
   listener: Listener;
   /** The schemas of declared entities' fields. */
   entityTypes: EntityTypes;
+  /** Drops what changes of types leave behind. */
+  leftovers: LeftoverQueue;
   /** The trusted issuers of access tokens. */
   issuers: IssuerRegistry;
   /** Limits the audit events that callers can cause at will. */

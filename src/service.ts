@@ -25,6 +25,7 @@ import { scheduleTicks } from './entities/history/ticks.ts';
 import { isOutage } from './database/failure.ts';
 import { scheduleStatistics } from './database/statistics.ts';
 import { applyTypeFiles } from './entity-types/files.ts';
+import { LeftoverQueue } from './entity-types/leftover-queue.ts';
 import { TypeRegistry } from './entity-types/registry.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
@@ -95,6 +96,12 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const entityTypes = new TypeRegistry(db, config, (name, fault) =>
     app?.log.warn({ event: 'configuration.risky' }, uncheckedTypeRisk(name, fault)),
   );
+  const leftovers = new LeftoverQueue(store, (name, error) =>
+    app?.log.warn(
+      { event: 'housekeeping', outcome: 'failed', type: name, err: error },
+      'what a change of the type has left could not be dropped',
+    ),
+  );
   const serviceSecrets = new ServiceSecrets(db);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
@@ -124,7 +131,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   try {
     const missing = await missingProfiles(db, issuers);
     if (missing.length > 0) throw new ConfigError(missing);
-    await applyTypeFiles(store, config, openLog(config));
+    await applyTypeFiles(store, config, openLog(config), leftovers);
     const heldBytes = new HeldBytes();
     const context: Context = {
       config,
@@ -133,6 +140,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       principals,
       listener,
       entityTypes,
+      leftovers,
       issuers: new IssuerRegistry(issuers, onIssuerError, (text) => isSessionToken(db, text), clock),
       auditQuota: new AuditQuota(),
       heldBytes,
@@ -190,6 +198,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       app: running,
       stopCleanup: () => {
         stopCleanup();
+        leftovers.close();
         stopStatistics();
         stopTicks();
         stopFollowing();
@@ -204,6 +213,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     });
     return { app: running, context, address, close: () => (closing ??= runSteps(steps)) };
   } catch (error) {
+    leftovers.close();
     await app?.close();
     await traces?.close();
     await listener.close();

@@ -1,5 +1,5 @@
 /** What PostgreSQL has of a companion table. A build that was interrupted may have left more, or less, than the type says. */
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
 
 /** The schema of the companion tables, and of others that the service makes while it runs. */
@@ -18,6 +18,7 @@ export interface PresentTable {
 }
 
 interface Row {
+  name: string;
   used: number;
   columns: string[];
   indexes: Record<string, boolean>;
@@ -27,24 +28,35 @@ interface Row {
 
 /** The table in the catalogue of PostgreSQL; undefined if there is none. */
 export async function presentTable(db: Kysely<Database>, table: string): Promise<PresentTable | undefined> {
+  return (await presentTables(db, sql`x.relname = ${table}`)).get(table);
+}
+
+/** All companion tables in the catalogue by name, also those that belong to no type, without those that the role of this connection may not change. */
+export function listPresentTables(db: Kysely<Database>): Promise<Map<string, PresentTable>> {
+  return presentTables(db, sql`x.relkind = 'r' and x.relname ~ '^x[0-9]+$' and pg_has_role(x.relowner, 'usage')`);
+}
+
+async function presentTables(db: Kysely<Database>, condition: RawBuilder<unknown>): Promise<Map<string, PresentTable>> {
   const { rows } = await sql<Row>`
-    select x.relnatts as used,
+    select x.relname::text as name, x.relnatts as used,
       array(select attname::text from pg_attribute where attrelid = x.oid and attnum > 0 and not attisdropped) as columns,
       (select coalesce(json_object_agg(relname, indisvalid and indisready), '{}') from pg_index join pg_class on pg_class.oid = indexrelid
         where indrelid = x.oid and not indisprimary) as indexes,
       (select coalesce(json_object_agg(conname, convalidated), '{}') from pg_constraint
         where conrelid = x.oid and contype = 'f') as "references",
       array(select stxname::text from pg_statistic_ext where stxrelid = x.oid) as statistics
-    from pg_class as x where x.relname = ${table} and x.relnamespace = ${companionSchema}::regnamespace`.execute(db);
-  const [row] = rows;
-  if (!row) return undefined;
-  return {
-    columns: new Set(row.columns),
-    used: row.used,
-    indexes: new Map(Object.entries(row.indexes)),
-    references: new Map(Object.entries(row.references)),
-    statistics: new Set(row.statistics),
-  };
+    from pg_class as x where ${condition} and x.relnamespace = ${companionSchema}::regnamespace`.execute(db);
+  const tables = rows.map(({ name, used, columns, indexes, references, statistics }): [string, PresentTable] => [
+    name,
+    {
+      columns: new Set(columns),
+      used,
+      indexes: new Map(Object.entries(indexes)),
+      references: new Map(Object.entries(references)),
+      statistics: new Set(statistics),
+    },
+  ]);
+  return new Map(tables);
 }
 
 /** The names of all companion tables, also of those that belong to no type. */

@@ -166,15 +166,6 @@ export async function ignoreDiskFull(statement: Promise<unknown>): Promise<void>
   }
 }
 
-/** Awaits work that a later run repeats. If the database cannot do it now, the outcome of what it goes with stays. */
-export async function ignoreOutage(work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!isOutage(error) && !(error instanceof Problem && error.status === 503)) throw error;
-  }
-}
-
 /**
  * Runs `work` in one READ COMMITTED transaction and returns once COMMIT has. A deadlock or serialisation failure is tried again up to
  * three times, so `work` must have no effect outside the transaction. A connection lost during COMMIT is 503 `outcome-unknown`.

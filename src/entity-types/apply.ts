@@ -2,22 +2,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Actor } from '../administration/actor.ts';
 import { dropOrphanTables } from '../companion/surplus.ts';
-import { afterCommittedPart } from '../database/failure.ts';
 import type { Store } from '../database/port.ts';
 import { countEntities } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
 import { changeAtOnce, isBuiltAtOnce } from './at-once.ts';
 import { buildOnline } from './build.ts';
 import { faultsOfContradictions } from './contradictions.ts';
+import { dropLeftovers } from './leftovers.ts';
 import { planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
-import { isReferenced } from './rules.ts';
+import { isReferenced, isSettled } from './rules.ts';
 import { findStoredType, listBuilds, type StoredType, type TypeRow } from './store.ts';
 import { assertRoom, isToBeBuilt, wantedCompanion, type BuildProgress, type TypeChangeResult, type Start } from './transaction.ts';
 
 const rounds = 10;
 const retryPauseMs = 300;
+/** For how long a change that is in force waits for another build of a type that it referred to. */
+const formerTargetWaitMs = 1_000;
 
 export interface ApplyOptions {
   /**
@@ -42,6 +44,11 @@ export interface ApplyOptions {
   onProgress?: (progress: BuildProgress) => void;
   /** Called once if another process builds the type. */
   onWait?: (name: string) => void;
+  /**
+   * Receives the names of types of which something may be left to drop, whatever the outcome is. Without it the call itself tries to drop that, for a few seconds
+   * at most. The housekeeping of the service drops what stays.
+   */
+  onLeftover?: (name: string) => void;
 }
 
 export interface Applied {
@@ -71,13 +78,13 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
     await assertRequirements(store.db, change);
     if (stored.revision === '0') await assertRoom(store.db, change.name);
     const targets = targetsOf(change.document ?? {}).filter((target) => target !== change.name);
-    for (const target of targets) await settleType(store, actor, target, options, true);
+    // It leaves nothing to drop, and the table is not needed before the reference is in force.
+    for (const target of targets) await settleType(store, actor, target, { ...options, onLeftover: () => undefined }, true);
     const start = startOf(actor, change, stored, options, await isReferenced(store.db, change.name));
     const outcome = await carryOut(store, start, options);
     if (typeof outcome === 'string') return outcome;
     const formerTargets = new Set(stored.companion?.references.map(({ to }) => to).filter((to) => to !== change.name));
-    for (const target of formerTargets)
-      if (!targets.includes(target)) await afterCommittedPart(() => settleType(store, actor, target, options));
+    for (const target of formerTargets) if (!targets.includes(target)) await settleFormerTarget(store, actor, target, options);
     return { plan, type: outcome.document ? outcome : undefined, changed: true };
   });
 }
@@ -119,17 +126,36 @@ export async function settleInterrupted(store: Store, actor: Actor): Promise<num
   return settled;
 }
 
-/** Whether no build of the type was interrupted. */
-export function isSettled({ type, revision, companion }: StoredType): boolean {
-  return companion?.state !== 'building' && (type !== undefined || revision === '0');
-}
-
 function startOf(actor: Actor, change: TypeChange, stored: StoredType, options: ApplyOptions, referenced: boolean): Start {
   const { allowUnfit = false, allRows = false, limit, onProgress = () => undefined } = options;
   return { actor, change, stored, plan: planOf(stored.type, change), allowUnfit, allRows, limit, onProgress, isReferenced: referenced };
 }
 
-async function carryOut(store: Store, start: Start, { mayName = () => true }: ApplyOptions): Promise<TypeChangeResult> {
+/** The change is in force already, whatever happens here. */
+async function settleFormerTarget(store: Store, actor: Actor, name: string, options: ApplyOptions): Promise<void> {
+  try {
+    await settleType(store, actor, name, { ...options, waitMs: formerTargetWaitMs });
+  } catch {
+    options.onLeftover?.(name);
+  }
+}
+
+async function carryOut(store: Store, start: Start, options: ApplyOptions): Promise<TypeChangeResult> {
+  const { change, stored } = start;
+  try {
+    return await putInForce(store, start, options);
+  } finally {
+    const hasTable = stored.companion !== null || isToBeBuilt(start, wantedCompanion(start, stored.id ?? 0));
+    if (hasTable) await leave(store, change.name, options);
+  }
+}
+
+async function leave(store: Store, name: string, { onLeftover }: ApplyOptions): Promise<void> {
+  if (onLeftover) onLeftover(name);
+  else await dropLeftovers(store, name).catch(() => undefined);
+}
+
+async function putInForce(store: Store, start: Start, { mayName = () => true }: ApplyOptions): Promise<TypeChangeResult> {
   const { change, stored } = start;
   const wanted = wantedCompanion(start, stored.id ?? 0);
   if (!isToBeBuilt(start, wanted)) return await changeAtOnce(store, start, mayName);

@@ -1,12 +1,11 @@
 /**
  * Changes of types for which no entity has to be indexed: in one transaction, which locks the types at its end only. A new table is made
- * before, and what is left of an old one is dropped behind.
+ * before, and what is left of an old one is dropped behind (`leftovers.ts`).
  */
 import type { Transaction } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
-import { dropSurplusRules, hasSurplus } from '../companion/surplus.ts';
-import { createTable, dropTable, ensureIndexes, ensureReferences, validateReferences } from '../companion/table.ts';
-import { ignoreOutage, inTransaction } from '../database/failure.ts';
+import { dropSurplusRules } from '../companion/surplus.ts';
+import { createTable, ensureIndexes, ensureReferences, validateReferences } from '../companion/table.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 import { countEntities, type ChangedSince } from '../entities/scan.ts';
@@ -14,12 +13,11 @@ import { findingsOf, unfitProblem } from './findings.ts';
 import { needsCheck } from './plan.ts';
 import { assertNotReferenced } from './references.ts';
 import { completePart, needsBuild } from './rules.ts';
-import { drawId, findStoredType } from './store.ts';
+import { drawId } from './store.ts';
 import {
   assertApplicable,
   checkChanged,
   checkTime,
-  dropSurplusOf,
   isNotBeingBuilt,
   isUnchanged,
   wantedCompanion,
@@ -41,10 +39,9 @@ export function isBuiltAtOnce({ stored }: Start, wanted: Companion): boolean {
  * other types refer to one that is deleted; the refusal has the names for which `mayName` is true.
  */
 export async function changeAtOnce(store: Store, start: Start, mayName: (name: string) => boolean): Promise<TypeChangeResult> {
-  const { change, stored } = start;
-  const { name, document } = change;
+  const { name, document } = start.change;
   const since = await checkEntities(store, start);
-  const result = await withTypesLocked<TypeChangeResult, PreparedTable | undefined>(
+  return await withTypesLocked<TypeChangeResult, PreparedTable | undefined>(
     store.db,
     async (trx, table) => {
       if (!table) return 'being built';
@@ -61,9 +58,6 @@ export async function changeAtOnce(store: Store, start: Start, mayName: (name: s
     },
     (trx) => prepareTable(trx, start),
   );
-  // The change is in force. If this fails, the next one drops the rest.
-  if (typeof result !== 'string' && stored.companion) await ignoreOutage(dropRest(store, name, stored.companion.table));
-  return result;
 }
 
 interface PreparedTable {
@@ -85,17 +79,6 @@ async function prepareTable(trx: Transaction<Database>, start: Start): Promise<P
     await ensureIndexes(trx, wanted, false);
   }
   return { id, wanted, isNew };
-}
-
-/** Drops what the type in force does not need of its former table, unless another change is about to do it. */
-async function dropRest(store: Store, name: string, table: string): Promise<void> {
-  const companion = await inTransaction(store.db, async (trx) => {
-    if (!(await isNotBeingBuilt(trx, name))) return undefined;
-    const stored = await findStoredType(trx, name);
-    if (!stored.companion) await dropTable(trx, table);
-    return stored.companion;
-  });
-  if (companion && (await hasSurplus(store.db, companion))) await store.runLong((db) => dropSurplusOf(db, name));
 }
 
 /** Throws 409 unless all entities fit the schema. Returns which ones must be checked again; undefined if none. */

@@ -7,18 +7,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { DatabaseError } from 'pg';
 import type { Kysely, Transaction } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
-import { dropSurplus, dropSurplusRules } from '../companion/surplus.ts';
+import { dropSurplusRules } from '../companion/surplus.ts';
 import {
   assertColumnRoom,
   createTable,
-  dropTable,
   ensureColumns,
   ensureIndexes,
   ensureReferences,
   gatherStatistics,
   validateReferences,
 } from '../companion/table.ts';
-import { afterCommittedPart, ignoreOutage } from '../database/failure.ts';
+import { afterCommittedPart } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { fillCompanion } from '../entities/fill.ts';
 import { countEntities } from '../entities/scan.ts';
@@ -73,10 +72,7 @@ async function build(db: Kysely<Database>, start: Start): Promise<TypeChangeResu
   if (unfit > 0) throw unfitProblem(examples);
   const begun = await begin(db, start);
   if (!begun) return 'changed meanwhile';
-  const result = await complete(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
-  // The change is in force. If this fails, the next one drops the rest.
-  if (typeof result !== 'string') await ignoreOutage(dropSurplus(db, begun.wanted));
-  return result;
+  return await complete(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
 }
 
 async function complete(db: Kysely<Database>, start: Start, begun: Begun, since: Date | undefined): Promise<TypeChangeResult> {
@@ -190,32 +186,26 @@ async function finish(db: Kysely<Database>, start: Start, { revision, wanted }: 
   });
 }
 
-/** Restores the table and the revision of before. */
+/** Restores the revision of before. `leftovers.ts` drops what the build has made. */
 async function undo(db: Kysely<Database>, start: Start, { revision, wanted }: Begun): Promise<void> {
-  const complete = completePart(start.stored);
-  const isUndone = await withTypesLocked(db, async (trx) => {
-    if ((await findStoredType(trx, start.change.name)).revision !== revision) return false;
-    return await restore(trx, start, wanted);
+  await withTypesLocked(db, async (trx) => {
+    if ((await findStoredType(trx, start.change.name)).revision === revision) await restore(trx, start, wanted);
   });
-  if (!isUndone) return;
-  if (complete) await dropSurplus(db, complete);
-  else await dropTable(db, wanted.table);
 }
 
-/** False if the column of the search has the texts of both documents: `settleType` fills it again. */
-async function restore(trx: Transaction<Database>, { actor, change, plan, stored }: Start, wanted: Companion): Promise<boolean> {
+/** Does nothing if the column of the search has the texts of both documents: `settleType` fills it again. */
+async function restore(trx: Transaction<Database>, { actor, change, plan, stored }: Start, wanted: Companion): Promise<void> {
   const { name, source } = change;
   const complete = completePart(stored);
   const revision = { name, plan: { ...plan, isUndone: true }, mayBeUnfit: stored.mayBeUnfit, appliedBy: actor.name };
   const old = stored.type ? { document: stored.type.document, source: stored.type.source } : { document: null, source };
   if (!complete) {
     await insertRevision(trx, { ...revision, ...old });
-    return true;
+    return;
   }
-  if (!isDeepStrictEqual(whileBuilding(complete, wanted).complete?.search, complete.search)) return false;
+  if (!isDeepStrictEqual(whileBuilding(complete, wanted).complete?.search, complete.search)) return;
   await insertRevision(trx, { ...revision, ...old, companion: { ...complete, next: wanted.next } });
   await dropSurplusRules(trx, complete);
-  return true;
 }
 
 /** Rows that share a value, or refer to none. */

@@ -12,6 +12,7 @@ import type { Fault } from '../faults.ts';
 import { describeFault } from '../locales/describe.ts';
 import { applyChange } from './apply.ts';
 import { faultsOfDocument } from './document.ts';
+import type { LeftoverQueue } from './leftover-queue.ts';
 import { inOrder } from './order.ts';
 import type { TypeChange } from './plan.ts';
 import { logSlowChange, type InfoLog } from './slow-changes.ts';
@@ -79,15 +80,21 @@ const refusals: ReadonlySet<string> = new Set(['type-conflict', 'validation-fail
 
 /**
  * Applies the files of ENTITY_TYPES_DIR. A type without a file stays. Throws {@link ConfigError} if a file is no type, if entities do not
- * fit one, or if a change loses something. `log` receives lines about changes that take long.
+ * fit one, or if a change loses something. `log` receives lines about changes that take long, and `leftovers` what is left to drop.
  */
-export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Config, 'entityTypesDir'>, log: InfoLog): Promise<void> {
+export async function applyTypeFiles(
+  store: Store,
+  { entityTypesDir }: Pick<Config, 'entityTypesDir'>,
+  log: InfoLog,
+  leftovers: Pick<LeftoverQueue, 'add'>,
+): Promise<void> {
   if (entityTypesDir === undefined) return;
   const problems: string[] = [];
+  const onLeftover = (name: string) => leftovers.add([name]);
   const changes = await readTypeFiles([entityTypesDir], 'files', 'ENTITY_TYPES_DIR');
   for (const change of inOrder(changes, await listDocuments(store.db))) {
     try {
-      await logSlowChange(log, change.name, (options) => applyChange(store, typeFiles, change, options));
+      await logSlowChange(log, change.name, (options) => applyChange(store, typeFiles, change, { ...options, onLeftover }));
     } catch (error) {
       if (!(error instanceof Problem && refusals.has(error.code))) throw error;
       problems.push(`ENTITY_TYPES_DIR: ${change.name}: ${refusalText(error)}`);

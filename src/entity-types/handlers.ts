@@ -39,14 +39,19 @@ const buildWaitMs = 5_000;
 const changesOfUser = { running: 1, waiting: 16, waitMs: 6_000 };
 
 export function typeHandlers(context: Context): TypeHandlers {
-  const { config, store, listener, entityTypes } = context;
+  const { config, store, listener, entityTypes, leftovers } = context;
   const queues = new KeyedQueues(changesOfUser);
 
   /** Resolves when every process knows of the change. */
   async function apply(actor: Actor, change: TypeChange, options: ApplyOptions): Promise<Applied> {
     if (config.entityTypesDir !== undefined && config.entityTypesSource !== 'both') throw new Problem('forbidden');
     const applied = await queues.run(actor.name, () =>
-      applyChange(store, actor, change, { ...options, limit: maximumChecked, waitMs: buildWaitMs }),
+      applyChange(store, actor, change, {
+        ...options,
+        limit: maximumChecked,
+        waitMs: buildWaitMs,
+        onLeftover: (name) => leftovers.add([name]),
+      }),
     );
     if (applied.changed) {
       entityTypes.forget();

@@ -94,6 +94,11 @@ export async function isReferenced(db: Kysely<Database>, name: string): Promise<
   return (await listCompanions(db)).some((each) => each.name !== name && each.companion.references.some(({ to }) => to === name));
 }
 
+/** Whether no build of the type is under way, or was interrupted. */
+export function isSettled({ type, revision, companion }: StoredType): boolean {
+  return companion?.state !== 'building' && (type !== undefined || revision === '0');
+}
+
 /** What the table has in all rows; null if that is nothing. */
 export function completePart({ companion }: Pick<StoredType, 'companion'>): Companion | null {
   return companion && (companion.state === 'ready' ? companion : (companion.complete ?? null));

@@ -101,6 +101,11 @@ export async function listCompanions(db: Kysely<Database>): Promise<{ name: stri
   return rows.map(({ name, id, companion }) => ({ name, companion: ownCompanion(companion, id) }));
 }
 
+/** The number of the companion table of each declared name, whether it has one or not. */
+export function listTableNumbers(db: Kysely<Database>): Promise<{ name: string; id: number }[]> {
+  return db.selectFrom('entity_type').select(['name', 'id']).orderBy('id').execute();
+}
+
 /** The revision of each declared name. */
 export async function listRevisions(db: Kysely<Database>): Promise<Map<string, string>> {
   const rows = await db.selectFrom('entity_type').select(['name', 'revision']).execute();

@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { recordChange, type Actor } from '../administration/actor.ts';
 import type { Companion } from '../companion/layout.ts';
-import { dropSurplus } from '../companion/surplus.ts';
 import { inTransaction, lockWasNotHad } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { countEntities, type ChangedSince } from '../entities/scan.ts';
@@ -67,17 +66,6 @@ export async function unlockBuild(db: Kysely<Database>, name: string): Promise<v
 export async function isNotBeingBuilt(trx: Transaction<Database>, name: string): Promise<boolean> {
   const { rows } = await sql<{ isLocked: boolean }>`select pg_try_advisory_xact_lock(${buildLock(name)}) as "isLocked"`.execute(trx);
   return rows[0]?.isLocked === true;
-}
-
-/** Drops what the type in force does not need of its table, unless it is being built. `db` has no limits of time. */
-export async function dropSurplusOf(db: Kysely<Database>, name: string): Promise<void> {
-  if (!(await lockBuild(db, name))) return;
-  try {
-    const { companion } = await findStoredType(db, name);
-    if (companion?.state === 'ready') await dropSurplus(db, companion);
-  } finally {
-    await unlockBuild(db, name).catch(() => undefined);
-  }
 }
 
 export type BuildPhase = 'check' | 'rows' | 'indexes' | 'references';

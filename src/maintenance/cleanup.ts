@@ -1,7 +1,7 @@
 /**
  * Deletes rows that have no effect any more: ended sessions, old replaced tokens, old sign-in attempts and idempotency keys, abandoned
- * sign-ins at a provider, old versions of entities, their ticks, what was in the trash long enough, old months of the audit trail. Every deadline is checked on reading
- * (security rule 12). It also makes the partitions of coming months for the history of entities and for the audit trail.
+ * sign-ins at a provider, old versions of entities, their ticks, what was in the trash long enough, old months of the audit trail, what
+ * changes of types have left. Every deadline is checked on reading (security rule 12). It also makes the partitions of coming months for the history of entities and for the audit trail.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
@@ -15,6 +15,7 @@ import { deleteOldKeys } from '../entities/idempotency/idempotency.ts';
 import { deleteOldTicks } from '../entities/history/ticks.ts';
 import { deleteExpiredTrash } from '../entities/removal/trash.ts';
 import { settleInterrupted } from '../entity-types/apply.ts';
+import { listLeftovers } from '../entity-types/leftovers.ts';
 import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';
 import { deleteIdleAttempts } from '../credentials/attempts.ts';
 import { deleteReplacedTokens } from '../sessions/store.ts';
@@ -58,7 +59,7 @@ export async function deleteEndedSessions(db: Kysely<Database>): Promise<number>
 }
 
 /** Runs the cleanup every ten minutes until the returned function is called. A failure is logged, and the next run tries again. */
-export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyBaseLogger): () => void {
+export function scheduleCleanup({ store, leftovers }: Pick<Context, 'store' | 'leftovers'>, log: FastifyBaseLogger): () => void {
   const { db } = store;
   const work = async () => {
     try {
@@ -73,6 +74,7 @@ export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyB
       const auditMonths = (await maintainAuditTrail(store)).length;
       await deleteEndedProcesses(db);
       const builds = await settleInterrupted(store, theService);
+      leftovers.add(await listLeftovers(db));
       log.info({
         event: 'housekeeping',
         outcome: 'ok',

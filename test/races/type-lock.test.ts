@@ -46,7 +46,7 @@ const holdNewTable = async (trx: Kysely<Database>) => {
   await sql`create table ${sql.table(table)} (key bigint)`.execute(trx);
   return table;
 };
-/** Makes and drops of indexes wait for the end of a transaction that may have written rows. */
+/** Makes and drops of indexes, the latter behind the answer, wait for the end of a transaction that may have written rows. */
 const holdIndexes = async (trx: Kysely<Database>) => {
   const { rows } = await sql<{ id: string }>`select id from entity_type where name = ${name}`.execute(trx);
   await sql`lock table ${sql.table(`entity_data.x${rows[0]?.id}`)} in row exclusive mode`.execute(trx);
@@ -61,6 +61,7 @@ test.for<[about: string, before: string[], entities: number, after: string[]]>([
   ['an index of a type with entities is dropped', ['a', 'b', 'a b'], 2, ['a', 'b']],
 ])('200 and 201 — %s: other names are written, declared and changed meanwhile (rule 147)', async ([, before, entities, after]) => {
   const isNew = before.length === 0;
+  const isDrop = after.length < before.length;
   expect((await put(`other${name}`, { properties: { n: { type: 'number' } } })).status).toBe(201);
   if (!isNew) expect((await put(name, document(...before))).status).toBe(201);
   for (let n = 0; n < entities; n++) expect((await create(name, { a: 'x' })).status).toBe(201);
@@ -75,16 +76,19 @@ test.for<[about: string, before: string[], entities: number, after: string[]]>([
       expect((await put(`other${name}`, { properties: { n: {} } }, other)).status).toBe(200);
       expect((await put(`third${name}`, { properties: { n: {} } }, other)).status).toBe(201);
       if (!isNew) expect((await create(name, { a: 'y' })).status).toBe(201);
-      if (!isNew) expect(answers).toEqual([]);
+      if (!isNew) expect(answers).toHaveLength(isDrop ? 1 : 0);
       if (held) await sql`drop table ${sql.table(held)}`.execute(trx);
       return { changing: changed };
     });
   await changing;
   expect(answers[0]?.status, answers[0]?.text).toBe(isNew ? 201 : 200);
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from pg_indexes join entity_type on tablename = 'x' || id
-    where name = ${name} and indexname !~ 'pkey$'`.execute(service().db);
-  expect(rows[0]?.count).toBe(after.length);
+  const indexes = async () => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from pg_indexes join entity_type on tablename = 'x' || id
+      where name = ${name} and indexname !~ 'pkey$'`.execute(service().db);
+    return rows[0]?.count;
+  };
+  await expect.poll(indexes, { timeout: 10_000 }).toBe(after.length);
 });
 
 test.for(['its transaction', 'a savepoint of it'])(

@@ -1,8 +1,8 @@
 /** The companion tables of declared types. */
 import { sql } from 'kysely';
 import type { Companion } from '../../src/companion/layout.ts';
-import { dropSurplus } from '../../src/companion/surplus.ts';
 import { inSchema } from '../../src/companion/table.ts';
+import { dropLeftovers } from '../../src/entity-types/leftovers.ts';
 import { findStoredType, insertRevision, lockTypes } from '../../src/entity-types/store.ts';
 import { declareType } from './entities.ts';
 import type { TestService } from './service.ts';
@@ -35,7 +35,7 @@ export async function storeEarlierLayout(
   before: (companion: Companion) => Companion,
 ): Promise<Companion> {
   const companion = await storeLayout(service, name, before);
-  await dropSurplus(service.db, companion);
+  await dropLeftovers(service.store, name);
   return companion;
 }
 
