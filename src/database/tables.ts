@@ -80,7 +80,14 @@ export interface Database {
     session_id: string | null;
     expires_at: DefaultTimestamp;
   };
-  superseded_token: { token_hash: Buffer; session_id: string; refreshed: boolean; superseded_at: DefaultTimestamp };
+  superseded_token: {
+    token_hash: Buffer;
+    session_id: string;
+    refreshed: boolean;
+    superseded_at: DefaultTimestamp;
+    /** When the refresh was; null after another transition. */
+    refreshed_at: Date | null;
+  };
   api_key: {
     id: string;
     key_hash: Buffer;

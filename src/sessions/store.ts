@@ -75,7 +75,12 @@ async function swapToken(
       .execute();
   await trx
     .insertInto('superseded_token')
-    .values({ token_hash: presentHash, session_id: row.id, refreshed: superseded.refreshed })
+    .values({
+      token_hash: presentHash,
+      session_id: row.id,
+      refreshed: superseded.refreshed,
+      refreshed_at: superseded.refreshed ? sql<Date>`now()` : null,
+    })
     .onConflict((conflict) => conflict.column('token_hash').doUpdateSet(superseded))
     .execute();
   return row.id;
@@ -123,7 +128,7 @@ export async function deleteReplacedTokens(db: Kysely<Database>, limit: number):
     delete from superseded_token where token_hash in (
       select token_hash from superseded_token
       where not refreshed and superseded_at < now() - interval '1 hour'
-        and not exists (select from session where session.id = superseded_token.session_id and predecessor_hash = superseded_token.token_hash)
+        and not exists (select from session where session.id = superseded_token.session_id and ${isPredecessor})
       limit ${limit} for update skip locked)`.execute(db);
   return Number(result.numAffectedRows ?? 0);
 }
@@ -131,7 +136,7 @@ export async function deleteReplacedTokens(db: Kysely<Database>, limit: number):
 /** How often the session of the row has been refreshed within the last minute. */
 const recentRefreshes = sql<number>`(
   select count(*)::integer from superseded_token
-  where superseded_token.session_id = session.id and refreshed and superseded_at > now() - interval '1 minute'
+  where superseded_token.session_id = session.id and refreshed_at > now() - interval '1 minute'
 )`;
 
 /** How many seconds from now the session may be refreshed again; undefined when it may now. */
@@ -142,8 +147,11 @@ export async function refreshWaitSeconds(db: Kysely<Database>, id: string): Prom
     .where(recentRefreshes, '>=', refreshesPerMinute)
     .select(
       sql<number>`(
-        select greatest(1, ceil(extract(epoch from min(recent.superseded_at) + interval '1 minute' - now())))::integer
-        from (select superseded_at from superseded_token where session_id = session.id and refreshed order by superseded_at desc limit ${refreshesPerMinute}) recent
+        select greatest(1, ceil(extract(epoch from min(recent.refreshed_at) + interval '1 minute' - now())))::integer
+        from (
+          select refreshed_at from superseded_token where session_id = session.id and refreshed_at is not null
+          order by refreshed_at desc limit ${refreshesPerMinute}
+        ) recent
       )`.as('seconds'),
     )
     .executeTakeFirst();

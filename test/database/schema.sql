@@ -246,7 +246,8 @@ create table superseded_token (
   token_hash bytea not null,
   session_id uuid not null,
   refreshed boolean not null,
-  superseded_at timestamp with time zone default now() not null
+  superseded_at timestamp with time zone default now() not null,
+  refreshed_at timestamp with time zone
 );
 
 create table unlinked_claims (

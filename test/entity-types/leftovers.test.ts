@@ -171,7 +171,7 @@ test('a process stops at once while a transaction holds up what it drops, and an
   await whileUsed(table, async () => {
     expect(await put(indexed('a'), { at: replica })).toBe(200);
     const drops = sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like 'drop index concurrently%'`;
-    await expect.poll(async () => (await drops.execute(service().db)).rows).toHaveLength(1);
+    await expect.poll(async () => (await drops.execute(service().db)).rows, { timeout: 15_000, interval: 20 }).toHaveLength(1);
     await replica.close();
   });
   expect(warn.mock.calls).toEqual([]);

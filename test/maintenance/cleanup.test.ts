@@ -66,6 +66,28 @@ test('leaves the token that a profile switch has replaced as long as the new one
   expect((await service().call('POST', '/auth/refresh', { cookie: old })).status, 'the answer with the new one was lost').toBe(200);
 });
 
+test('leaves each token of several profile switches whose answers were lost, and all of them go on', async () => {
+  const { db } = service();
+  const first = await service().openSession((await service().createUser('lovelace')).id);
+  const age = (interval: string) =>
+    db
+      .updateTable('superseded_token')
+      .set({ superseded_at: sql`superseded_at - ${interval}::interval` })
+      .execute();
+  const lost: string[] = [];
+  for (let count = 0; count < 3; count++) {
+    lost.push(cookieOf(await service().call('POST', '/auth/profile', { cookie: first })));
+    await age('11 seconds');
+  }
+  await age('61 minutes');
+  expect(await deleteReplacedTokens(db, 1_000)).toBe(0);
+  for (const cookie of [first, ...lost.slice(0, 2)]) expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
+  expect((await service().call('GET', '/auth', { cookie: lost[2] ?? '' })).status, 'the first use ends the group').toBe(200);
+  await age('61 minutes');
+  expect(await deleteReplacedTokens(db, 1_000)).toBe(3);
+  expect((await service().call('GET', '/auth', { cookie: lost[2] ?? '' })).status).toBe(200);
+});
+
 const expired = [
   {
     table: 'session',

@@ -143,6 +143,43 @@ test('409 and 429 — the token before the sixth refresh of a minute: its client
   expect((await act.refresh(former)).status).toBe(200);
 });
 
+/** Moves the times of all tokens of the session back. */
+const passSeconds = (seconds: number, sessionId: string) =>
+  sql`update superseded_token set superseded_at = superseded_at - make_interval(secs => ${seconds}),
+    refreshed_at = refreshed_at - make_interval(secs => ${seconds}) where session_id = ${sessionId}`.execute(service().db);
+
+test('200 — a refresh each 15 seconds whose answers are lost, for minutes: each counts at its own time (rules 18 and 20)', async () => {
+  const { cookie, sessionId } = await opened();
+  for (let count = 0; count < 12; count++) {
+    const refreshed = await act.refresh(cookie);
+    expect(refreshed.status, `${count}: ${refreshed.text}`).toBe(200);
+    await passSeconds(15, sessionId);
+  }
+  expect(await eventsOf(sessionId)).not.toContain('session.reuse_detected');
+});
+
+test('429 and 200 — the seventh refresh, of which the last four answers were lost, before and after a minute since the first one (rules 18 and 20)', async () => {
+  const { user, cookie, sessionId } = await opened();
+  // A switch to another profile is no refresh.
+  const switched = cookieOf(await act.selectProfile(cookie, `${user}-second`));
+  const former = cookieOf(await act.refresh(cookieOf(await act.refresh(switched))));
+  expect((await act.refresh(former)).status).toBe(200);
+  for (let count = 0; count < 3; count++) {
+    await passSeconds(10.5, sessionId);
+    expect((await act.refresh(former)).status).toBe(200);
+  }
+  await passSeconds(10.5, sessionId);
+  const early = await act.refresh(former);
+  expect(early.status, early.text).toBe(429);
+  const seconds = Number(early.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThan(8);
+  expect(seconds).toBeLessThanOrEqual(18);
+  await passSeconds(14, sessionId);
+  expect((await act.refresh(former)).status).toBe(429);
+  await passSeconds(5, sessionId);
+  expect((await act.refresh(former)).status).toBe(200);
+});
+
 test('401 — a stolen token that refreshes while the user has the newer one, which ends the session (rule 20)', async () => {
   const { cookie: stolen, sessionId } = await opened();
   const ofUser = cookieOf(await act.refresh(stolen));

@@ -117,7 +117,8 @@ describe('refreshSession', () => {
     const { id } = await sessionOf(service(), cookie);
     for (const seconds of [600, 30]) {
       for (let count = 0; count < 6; count++) cookie = cookieOf(await refresh(cookie));
-      await sql`update superseded_token set superseded_at = superseded_at - make_interval(secs => ${seconds})
+      await sql`update superseded_token
+        set superseded_at = superseded_at - make_interval(secs => ${seconds}), refreshed_at = refreshed_at - make_interval(secs => ${seconds})
         where session_id = ${id} and superseded_at > now() - interval '5 minutes'`.execute(service().db);
     }
     const { status, headers } = await refresh(cookie);

@@ -25,6 +25,7 @@ export const undoLaterMigrations = `
   delete from service_secret where name = 'cursor';
   alter table service_secret drop column changed_at;
   alter table session drop column unused_token_hash, drop column predecessor_hash;
+  alter table superseded_token drop column refreshed_at;
   drop function maintain_entity_history, purge_entity_history, make_feed_tick, delete_old_feed_ticks;
   drop table entity_trash, feed_tick;
   drop view entity_history_keep;
