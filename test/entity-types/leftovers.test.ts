@@ -162,7 +162,7 @@ test('the housekeeping drops what a process has left, and nothing that a type in
   expect(await sizeOf(tables[2])).toEqual({ indexes: 1, columns: 1 });
 });
 
-test('a process stops at once while a transaction holds up what it drops, and another process drops it (rule 157)', async () => {
+test('a process stops while a transaction holds up what it drops, without a failure in its log, and another process drops it (rule 157)', async () => {
   const replica = await service().replica();
   const warn = vi.spyOn(replica.app.log, 'warn').mockReturnValue(undefined);
   await put(indexed('a', 'b'));
@@ -175,7 +175,6 @@ test('a process stops at once while a transaction holds up what it drops, and an
     await replica.close();
   });
   expect(warn.mock.calls).toEqual([]);
-  expect((await sizeOf(table))?.indexes).toBe(3);
   expect(await put({ ...indexed('a'), title: 'next' })).toBe(200);
   await settled(table).toEqual({ indexes: 2, columns: 2 });
 });
