@@ -3,7 +3,6 @@
  * the answers (security rule 31).
  */
 import type { FastifyInstance } from 'fastify';
-import type { Operation } from '../contract/contract.ts';
 
 /** The headers of a request that the contract need not name: a form or JSON has a media type, and problems have a language. */
 const furtherRequestHeaders = ['Content-Type', 'Accept-Language'];
@@ -16,6 +15,13 @@ const preflightSeconds = '600';
 /** A member of the contract's `securitySchemes`, as far as it names the header of the credential. */
 type SecurityScheme = { type?: string; in?: string; name?: string };
 
+/** An operation of the contract, as far as it names methods and headers. */
+interface NamedOperation {
+  method: string;
+  parameters: readonly { in: string; name: string }[];
+  responses: Readonly<Record<string, { headers?: Readonly<Record<string, unknown>> }>>;
+}
+
 /** The methods and headers that pages of trusted origins may send and read, as the values of CORS headers. */
 export interface CorsLists {
   methods: string;
@@ -24,7 +30,7 @@ export interface CorsLists {
 }
 
 /** The lists of a contract with these operations and `securitySchemes`, so that a page can use each of its methods and headers. */
-export function corsListsOf(operations: readonly Operation[], securitySchemes: Readonly<Record<string, unknown>>): CorsLists {
+export function corsListsOf(operations: readonly NamedOperation[], securitySchemes: Readonly<Record<string, unknown>>): CorsLists {
   const credentials = Object.values(securitySchemes as Record<string, SecurityScheme>).flatMap(({ type, in: place, name = '' }) => {
     if (type !== 'apiKey') return ['Authorization'];
     return place === 'header' ? [name] : [];
