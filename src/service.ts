@@ -88,7 +88,11 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     { url: config.databaseReadUrl?.reveal(), size: config.databasePoolSize, maximumLagMs: config.readLagSeconds * 1_000 },
     {
       onError,
-      onDown: (error) => app?.log.warn({ event: 'outage', err: error }, 'the standby does not answer: lists are read from the primary'),
+      onDown: (error) =>
+        app?.log.warn(
+          { event: 'outage', dependency: 'standby', err: error },
+          'the standby does not answer: lists are read from the primary',
+        ),
       onUp: () => app?.log.info({ event: 'standby.up' }, 'lists are read from the standby'),
     },
   );
@@ -104,7 +108,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   );
   const serviceSecrets = new ServiceSecrets(db);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
-    app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
+    app?.log.warn({ event: 'outage', dependency: 'traces', err: error }, 'traces could not be sent'),
   );
   const notificationOutage = new OutageLog(clock.steady);
   const listener = store.listener(directUrl, {

@@ -1,4 +1,7 @@
-/** One stack for each outage: while it lasts every request fails at the same places, and the further lines say the kind of their error alone. */
+/**
+ * One stack for each outage: while it lasts every request fails at the same places, and the further lines say the kind of their error alone. The outages of two
+ * dependencies are two, and so are errors of two classes: the stack of one is not that of the other.
+ */
 
 /** An outage is over when no line has told of it for this long, since one that goes on repeats itself each minute. */
 const quietMs = 300_000;
@@ -14,10 +17,17 @@ export class KnownOutage {
   }
 }
 
+interface Outage {
+  /** The time of its last line. */
+  toldAt: number;
+  /** The codes of its errors so far, and the messages of those without one. */
+  reasons: Set<unknown>;
+}
+
 export class OutageStacks {
   readonly #now: () => number;
-  /** The time of the last line about the outage of an issuer, or of the database (''). */
-  readonly #toldAt = new Map<string, number>();
+  /** By the dependency, and by the class of the error. */
+  readonly #outages = new Map<string, Map<string, Outage>>();
 
   /** `now` is in milliseconds and never goes back. */
   constructor(now: () => number) {
@@ -26,14 +36,38 @@ export class OutageStacks {
 
   /** The members of a line. `err` of an outage that the log has shown already becomes a {@link KnownOutage}; `outage.ended` makes the next one new. */
   shorten(line: Record<string, unknown>): Record<string, unknown> {
-    const { event, err, issuer } = line;
-    const of = typeof issuer === 'string' ? issuer : '';
-    if (event === 'outage.ended') this.#toldAt.delete(of);
+    const { event, err } = line;
+    const dependency = dependencyOf(line);
+    if (event === 'outage.ended') this.#outages.delete(dependency);
     if (!followers.has(event) || err === undefined) return line;
-    const now = this.#now();
-    const isKnown = now - (this.#toldAt.get(of) ?? Number.NEGATIVE_INFINITY) < quietMs;
-    // The failure of housekeeping may be another one.
-    if (event !== 'housekeeping') this.#toldAt.set(of, now);
+    const isKnown = this.#isKnown(dependency, err, event);
     return isKnown ? { ...line, err: new KnownOutage(err) } : line;
   }
+
+  #isKnown(dependency: string, error: unknown, event: unknown): boolean {
+    const now = this.#now();
+    const outages = this.#outages.get(dependency) ?? new Map<string, Outage>();
+    const { errorClass, reason } = kindOf(error);
+    const found = outages.get(errorClass);
+    const outage = found && now - found.toldAt < quietMs ? found : undefined;
+    // An event or the housekeeping may fail for another reason than the outage that goes on.
+    const isKnown = outage !== undefined && (event === 'outage' || outage.reasons.has(reason));
+    if (event === 'housekeeping') return isKnown;
+    outages.set(errorClass, { toldAt: now, reasons: (outage?.reasons ?? new Set<unknown>()).add(reason) });
+    this.#outages.set(dependency, outages);
+    return isKnown;
+  }
+}
+
+/** The issuer, another dependency, or the database (''). */
+function dependencyOf({ issuer, dependency, code }: Record<string, unknown>): string {
+  if (typeof issuer === 'string') return `issuer ${issuer}`;
+  if (typeof dependency === 'string') return dependency;
+  return code === 'issuer-unavailable' ? 'issuers' : '';
+}
+
+/** The class of the error, which is called `error` in the client of PostgreSQL, and its code, or its message if it has none. */
+function kindOf(error: unknown): { errorClass: string; reason: unknown } {
+  if (!(error instanceof Error)) return { errorClass: typeof error, reason: undefined };
+  return { errorClass: error.name.toLowerCase(), reason: 'code' in error ? error.code : error.message };
 }

@@ -59,3 +59,33 @@ test('the next outage has a stack again, after the line of the end or five minut
   vi.advanceTimersByTime(300_000);
   expect(fail()).toBe(true);
 });
+
+test('an outage does not hide the stack of another dependency or of another kind of error, and each of these has one', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.advanceTimersByTime(6_000_000);
+  const { log, lines } = openLog();
+  const sqlError = (code: string) => Object.assign(new Error('refused'), { name: 'error', severity: 'ERROR', code });
+  const failures: [string, object][] = [
+    ['the database', { event: 'outage', err: refused() }],
+    ['the standby', { event: 'outage', dependency: 'standby', err: refused() }],
+    ['the collector of traces', { event: 'outage', dependency: 'traces', err: refused() }],
+    ['issuers, at a request', { event: 'outage', code: 'issuer-unavailable', err: refused() }],
+    ['an issuer', { event: 'outage', issuer: 'corp', err: refused() }],
+    ['the list of breached passwords', { event: 'outage', code: 'unavailable', err: new TypeError('fetch failed') }],
+    ['an event that a constraint refuses', { event: 'audit.lost', err: sqlError('23514') }],
+  ];
+  const shown = () =>
+    failures.map(([, line]) => {
+      log.warn(line);
+      return lines.at(-1)?.err?.stack !== undefined;
+    });
+  expect(shown()).toEqual(failures.map(() => true));
+  expect(shown()).toEqual(failures.map(() => false));
+
+  const housekeeping = (err: Error) => {
+    log.warn({ event: 'housekeeping', outcome: 'failed', err });
+    return lines.at(-1)?.err?.stack !== undefined;
+  };
+  expect([housekeeping(refused()), housekeeping(sqlError('2BP01')), housekeeping(new TypeError('a bug'))]).toEqual([false, true, true]);
+});
