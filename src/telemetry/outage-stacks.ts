@@ -3,6 +3,8 @@
  * dependencies are two, and so are errors of two classes: the stack of one is not that of the other.
  */
 
+/** An outage shows the stacks of no more reasons than this: messages may differ without end. */
+const maximumReasons = 50;
 /** An outage is over when no line has told of it for this long, since one that goes on repeats itself each minute. */
 const quietMs = 300_000;
 
@@ -51,9 +53,11 @@ export class OutageStacks {
     const found = outages.get(errorClass);
     const outage = found && now - found.toldAt < quietMs ? found : undefined;
     // An event or the housekeeping may fail for another reason than the outage that goes on.
-    const isKnown = outage !== undefined && (event === 'outage' || outage.reasons.has(reason));
+    const isKnown = outage !== undefined && (event === 'outage' || outage.reasons.has(reason) || outage.reasons.size >= maximumReasons);
     if (event === 'housekeeping') return isKnown;
-    outages.set(errorClass, { toldAt: now, reasons: (outage?.reasons ?? new Set<unknown>()).add(reason) });
+    const reasons = outage?.reasons ?? new Set<unknown>();
+    if (reasons.size < maximumReasons) reasons.add(reason);
+    outages.set(errorClass, { toldAt: now, reasons });
     this.#outages.set(dependency, outages);
     return isKnown;
   }

@@ -89,3 +89,12 @@ test('an outage does not hide the stack of another dependency or of another kind
   };
   expect([housekeeping(refused()), housekeeping(sqlError('2BP01')), housekeeping(new TypeError('a bug'))]).toEqual([false, true, true]);
 });
+
+test('fifty reasons of lost audit events have a stack each, and further ones have none', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.advanceTimersByTime(20_000_000);
+  const { log, lines } = openLog();
+  for (let n = 0; n < 60; n++) log.warn({ event: 'audit.lost', err: new Error(`reason ${n}`) });
+  expect(lines.map(hasStack)).toEqual([...Array.from({ length: 50 }, () => true), ...Array.from({ length: 10 }, () => false)]);
+});
