@@ -61,6 +61,14 @@ test('no import goes up', () => {
   expect(imports.filter(({ from, to }) => floorOf(to) > floorOf(from)).map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
 });
 
+test('what use cases share takes no type from the contract', () => {
+  const shared = globSync('src/**/*.ts', { cwd: root, exclude: ['src/client/**'] }).filter(
+    (path) => floorOf(path) < floorOf('src/contract/bind.ts') && floorOf(path) >= floorOf('src/http/cors.ts'),
+  );
+  expect(shared).toContain('src/http/cors.ts');
+  expect(shared.filter((path) => /from '\.\.\/contract\//.test(readFileSync(new URL(path, root), 'utf8')))).toEqual([]);
+});
+
 test('handlers.ts and scheme.ts are imported by app.ts alone', () => {
   const isEdge = (path: string) => edge.has(path.split('/').at(-1) ?? '');
   expect(imports.filter(({ from, to }) => isEdge(to) && from !== 'src/app.ts').map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);

@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import type { SecurityRequirement } from '../contract/contract.ts';
 import { Problem } from '../errors.ts';
 import { csrfAllows, type OriginPolicy } from './csrf.ts';
 import type { Principal } from './principal.ts';
@@ -41,7 +40,7 @@ export function carrierOf(message: IncomingMessage): CredentialCarrier {
 export async function authenticate(
   request: FastifyRequest,
   carrier: CredentialCarrier,
-  security: readonly SecurityRequirement[],
+  security: readonly Readonly<Record<string, unknown>>[],
   schemes: Schemes,
 ): Promise<void> {
   const principal = await recognisePrincipal(request, carrier, schemes);

@@ -9,9 +9,14 @@ import type { Fault } from '../faults.ts';
 import { hasLeft } from './client-address.ts';
 import { holderOfRequest } from './held-bytes.ts';
 import { inTurn } from './turns.ts';
-import type { RequestBodyObject } from '../contract/contract.ts';
 import { readPairs } from './form.ts';
 import { jsonLimits, largeJsonLimits, readJson } from './json.ts';
+
+/** The body that an operation of the contract takes, by its media types. */
+interface DeclaredBody {
+  required?: boolean;
+  content: Readonly<Record<string, unknown>>;
+}
 
 const formType = 'application/x-www-form-urlencoded';
 const formLimitBytes = 8_192;
@@ -63,7 +68,7 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
  * of a parser. Where an operation takes a form, JSON has the form's limit too.
  */
 export function bodyLimitOf(
-  body: RequestBodyObject | undefined,
+  body: DeclaredBody | undefined,
   { takesLargeBody, streamsBody }: { takesLargeBody: boolean; streamsBody: boolean },
   defaultLimit: number,
 ): number | undefined {
@@ -104,7 +109,7 @@ const csvParameters = ['header=present', 'header="present"'];
  * Throws 415 unless the body has one of the media types that `declared` lists, in UTF-8 and uncompressed; 400 if a required body is
  * missing. Fastify would skip validation in both cases.
  */
-export function requireBody(request: FastifyRequest, declared: RequestBodyObject): void {
+export function requireBody(request: FastifyRequest, declared: DeclaredBody): void {
   // Many clients send a content type without a body. Fastify would expect a body then, and validate null instead.
   if (declared.required !== true && !hasBody(request)) return ignoreBody(request);
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
