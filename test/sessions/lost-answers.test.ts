@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Actions } from '../support/actions.ts';
 import { agingToken, sessionOf } from '../support/clock.ts';
+import { whileWaiting } from '../support/entities.ts';
 import { cookieOf, TestService, useService } from '../support/service.ts';
 
 const service = useService();
@@ -192,6 +193,37 @@ test('401 — a stolen token that refreshes while the user has the newer one, wh
   expect(await everywhere(ofThief)).toEqual([401, 401]);
   expect(await eventsOf(sessionId)).toContain('session.reuse_detected');
 });
+
+test.each([
+  [200, 'becomes the predecessor of an unused token again', true],
+  [401, 'stays as it is', false],
+])(
+  '%s for the present token — a reused token %s between the look at it and the end of its session (rule 20)',
+  async (status, _what, revived) => {
+    const { cookie, sessionId } = await opened();
+    const present = cookieOf(await act.refresh(cookie));
+    expect(await show(present)).toBe(200);
+    const { predecessor_hash: before } = await sessionOf(service(), present);
+    expect(before).toBeNull();
+    await agingToken(service(), cookie, 11);
+    const reused = await whileWaiting(
+      service(),
+      sql`select from session where id = ${sessionId} for update`,
+      () => service().call('GET', '/auth', { cookie }),
+      async (trx) => {
+        if (!revived) return;
+        await sql`update session set unused_token_hash = token_hash, predecessor_hash = (
+        select token_hash from superseded_token where session_id = ${sessionId}) where id = ${sessionId}`.execute(trx);
+      },
+    );
+    expect(reused.status).toBe(401);
+    await service().settle();
+    expect(await eventsOf(sessionId)).toEqual(
+      revived ? expect.not.arrayContaining(['session.reuse_detected']) : expect.arrayContaining(['session.reuse_detected']),
+    );
+    expect(await show(present)).toBe(status);
+  },
+);
 
 test('401 — the token before a profile switch or a new password, used late: the present token still works (rule 20)', async () => {
   const { user, cookie, sessionId } = await opened();
