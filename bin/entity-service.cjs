@@ -73,5 +73,6 @@ if (word === '--help' || word === '-h' || word === 'help') {
   process.argv.splice(2, 1);
   run('cli/main');
 } else {
+  process.argv.splice(2, 1);
   run('main');
 }

@@ -14,10 +14,17 @@ import { Archive, assertOwnArchive, readArchive } from './maintenance/archive.ts
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
 import { lastStepMs, processStopSteps, runSteps, stopTimeoutMs, workerFlushMs, type Opened } from './shutdown.ts';
+import { printoutFor } from './start/arguments.ts';
 import { explainFailure } from './start/failure.ts';
 import { firstAdministratorText } from './start/first-password.ts';
 import { flushLog, openLog } from './telemetry/logging.ts';
 import { endWorker, inheritedDatabase, startWorkers } from './workers.ts';
+
+const printout = printoutFor(process.argv.slice(2));
+if (printout) {
+  (printout.status === 0 ? process.stdout : process.stderr).write(printout.text);
+  process.exit(printout.status);
+}
 
 let config: Config | undefined;
 const opened: Opened = {};

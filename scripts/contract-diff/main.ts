@@ -3,9 +3,16 @@
  */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { readOptions } from '../lib/options.ts';
 import { breaksBetween } from './breaks.ts';
 import type { Document } from './schemas.ts';
 
+const usage = `npm run check:contract -- [options]
+
+  --help  print this
+`;
+
+readOptions('check:contract', usage, {});
 const read = (path: string) =>
   parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')) as Document & { info: { version: string } };
 

@@ -7,10 +7,10 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { operationsOf, parseContract, type ContractDocument } from '../../src/contract/contract.ts';
 import { problemFacts } from '../../src/errors.ts';
+import { readOptions } from '../lib/options.ts';
 
 const root = new URL('../../', import.meta.url);
 const banner = '// Generated from openapi.yaml by `npm run generate`. Do not edit.\n\n';
@@ -79,8 +79,14 @@ function generateProblemCodes(): string {
     .join('\n')};\n`;
 }
 
+const usage = `npm run generate -- [options]
+
+  --check  write nothing, and fail if a file differs
+  --help   print this
+`;
+
+const { values } = readOptions('generate', usage, { check: { type: 'boolean', default: false } });
 const document = parseContract();
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const files = new Map([
   ['generated/api.ts', await generateTypes()],
   ['generated/operations.ts', generateOperations(document)],

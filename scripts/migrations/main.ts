@@ -6,12 +6,19 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMigrations } from '../../src/database/migration-files.ts';
+import { readOptions } from '../lib/options.ts';
 
 const project = join(import.meta.dirname, '../..');
 const squawk = join(project, 'node_modules/squawk-cli/js/bin/squawk');
 /** The migrator sets the first two; numbers that never come near 2^31 are `integer`. */
 const settled = ['require-lock-timeout', 'require-statement-timeout', 'prefer-bigint-over-int'];
 
+const usage = `npm run check:migrations -- [options]
+
+  --help  print this
+`;
+
+readOptions('check:migrations', usage, {});
 const files = await readMigrations();
 for (const { name } of files.filter(({ runsBeside }) => runsBeside === undefined)) {
   process.stderr.write(`${name}.sql has to begin with the line "-- runs beside: 0.1.0" (see CONTRIBUTING.md)\n`);

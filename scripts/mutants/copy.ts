@@ -1,9 +1,9 @@
 /** A copy of the checkout for the mistakes: the checkout itself is never changed. */
-import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { reapAfter } from '../../test/support/server-reaper.ts';
+import { listFiles } from '../lib/repository.ts';
 
 export interface Copy {
   directory: string;
@@ -12,10 +12,10 @@ export interface Copy {
 
 /** Copies the files in their present state, committed or not. A separate process removes the copy if this one is killed. */
 export function copyProject(project: string): Copy {
+  const files = listFiles('test:mutants', '--cached', '--others', '--exclude-standard');
   const directory = mkdtempSync(join(tmpdir(), 'entity-service-mutants-'));
   const callOff = reapAfter(directory);
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: project, encoding: 'utf8' });
-  for (const file of files.split('\0').filter((name) => name && existsSync(join(project, name)))) {
+  for (const file of files.filter((name) => existsSync(join(project, name)))) {
     mkdirSync(dirname(join(directory, file)), { recursive: true });
     cpSync(join(project, file), join(directory, file));
   }

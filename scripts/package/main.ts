@@ -2,10 +2,11 @@
  * Makes the package `entity-service` in `dist` (`--out` names another directory) and packs it: the compiled service, what it reads, and the
  * command. Node.js runs no TypeScript below `node_modules`, so the package has JavaScript.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, normalize, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { dirname, join, resolve } from 'node:path';
+import { readOptions } from '../lib/options.ts';
+import { listFiles } from '../lib/repository.ts';
 
 const project = join(import.meta.dirname, '../..');
 const usage = `npm run package -- [options]
@@ -13,6 +14,8 @@ const usage = `npm run package -- [options]
   --out PATH  the directory of the package (dist)
   --help      print this
 `;
+
+const { values } = readOptions('package', usage, { out: { type: 'string', default: join(project, 'dist') } });
 
 /** What the service reads at run time besides its modules, and what people read. */
 const copied = [
@@ -26,28 +29,10 @@ const copied = [
   'CONTRIBUTING.md',
   'LICENSE',
   'src/client/README.md',
-  ...filesIn('docs').filter((path) => !path.startsWith(join('docs', 'released'))),
-  ...filesIn('deploy'),
+  ...listFiles('package', 'docs').filter((path) => !path.startsWith(join('docs', 'released'))),
+  ...listFiles('package', 'deploy'),
   ...globSync('src/**/*.{sql,css,txt}', { cwd: project }),
 ];
-
-/** The files of the repository in the folder: others may have secrets, as `deploy/.env` of Docker Compose has. */
-function filesIn(folder: string): string[] {
-  const files = execFileSync('git', ['ls-files', '-z', folder], { cwd: project, encoding: 'utf8' });
-  return files.split('\0').filter(Boolean).map(normalize);
-}
-
-function parse(): { out: string } | undefined {
-  try {
-    const { values } = parseArgs({ options: { out: { type: 'string', default: join(project, 'dist') }, help: { type: 'boolean' } } });
-    if (!values.help) return { out: resolve(values.out) };
-    process.stdout.write(usage);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
-    process.exitCode = 2;
-  }
-  return undefined;
-}
 
 /** Runs a program to its end, with its output on standard error. Throws if it fails. */
 function run(command: string, args: string[], cwd = project): void {
@@ -114,10 +99,8 @@ function build(out: string): void {
   writeFileSync(join(out, 'npm-shrinkwrap.json'), `${JSON.stringify(shrinkwrap(), undefined, 2)}\n`);
 }
 
-const options = parse();
-if (options) {
-  build(options.out);
-  const { status, stdout } = spawnSync('npm', ['pack', '--silent'], { cwd: options.out, stdio: ['ignore', 'pipe', 2], encoding: 'utf8' });
-  if (status !== 0) throw new Error(`npm pack ended with status ${status}`);
-  process.stdout.write(`${join(options.out, stdout.trim())}\n`);
-}
+const out = resolve(values.out);
+build(out);
+const { status, stdout } = spawnSync('npm', ['pack', '--silent'], { cwd: out, stdio: ['ignore', 'pipe', 2], encoding: 'utf8' });
+if (status !== 0) throw new Error(`npm pack ended with status ${status}`);
+process.stdout.write(`${join(out, stdout.trim())}\n`);

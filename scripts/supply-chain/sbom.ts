@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import packageJson from '../../package.json' with { type: 'json' };
+import { readOptions } from '../lib/options.ts';
 import { npmOutput } from './npm.ts';
 
 interface Component {
@@ -18,7 +19,16 @@ interface Bom {
   dependencies: { ref: string; dependsOn: string[] }[];
 }
 
-const path = process.argv[2] ?? 'sbom.cdx.json';
+const usage = `npm run sbom -- [path] [options]
+
+  --help  print this
+
+The path is that of the file to write (sbom.cdx.json).
+`;
+
+const {
+  words: [path = 'sbom.cdx.json'],
+} = readOptions('sbom', usage, {}, 1);
 // Without workspaces: the client SDK is a separate package, which the service does not use. `--omit dev` would also leave out production
 // packages that development needs too, such as ajv.
 const options = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only', '--no-workspaces'];

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { runOutside } from '../support/outside.ts';
 
 const project = join(import.meta.dirname, '../..');
 const command = join(project, 'bin/entity-service.cjs');
@@ -28,6 +29,14 @@ test('an unknown command is refused with the usage, with exit code 2', () => {
     stdout: '',
     stderr: expect.stringMatching(/^entity-service: .*"strat"\n.*start/s),
   });
+});
+
+test('npm run package prints its help outside of a git repository, and says there that it needs one', async () => {
+  const script = 'scripts/package/main.ts';
+  expect(await runOutside(script, '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--out PATH'), stderr: '' });
+  const { status, stderr } = await runOutside(script, '--out', join(project, 'no-repository'));
+  expect(stderr).toMatch(/^package: this needs git, and .* as a git repository/);
+  expect([status, stderr.includes('\n    at ')]).toEqual([1, false]);
 });
 
 test('admin is the administration command, and its help shows commands as they are called here', () => {
