@@ -13,7 +13,7 @@ import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './ht
 import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
 import { recordProblem } from './audit/record.ts';
-import type { Schemes } from './authn/authenticate.ts';
+import { presentPrincipalBy, type Schemes } from './authn/authenticate.ts';
 import { processConnections } from './config/network-settings.ts';
 import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
@@ -52,6 +52,7 @@ import { carrySessions, problemAfterCommit } from './sessions/fastify-session.ts
 import { sessionCookie } from './sessions/cookie.ts';
 import { sessionHandlers } from './sessions/handlers.ts';
 import { sessionScheme } from './sessions/scheme.ts';
+import { findLiveSession } from './sessions/verify.ts';
 
 /** Builds the service on `context`; its caller makes it listen. Throws if the contract and the code do not agree. */
 export async function buildApp(context: Context, contract: { text: string; document: ContractDocument }): Promise<FastifyInstance> {
@@ -126,6 +127,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     stopping.abort(new Problem('unavailable', { values: { seconds: 2 } }));
     done();
   });
+  const presentPrincipal = presentPrincipalBy(recognised, (id) => findLiveSession(context, id), stopping.signal);
   const handlers: Handlers = {
     ...sessionHandlers(context, schemes, limitUnknown, loginByToken),
     ...profileHandlers(context),
@@ -134,7 +136,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     ...oidcHandlers(context),
     ...entityHandlers(context),
     ...batchHandlers(context),
-    ...transferHandlers(context, recognised, stopping.signal),
+    ...transferHandlers(context, presentPrincipal, stopping.signal),
     ...typeHandlers(context),
   };
   const binding: Binding = {

@@ -62,6 +62,24 @@ export function recognisePrincipal(request: FastifyRequest, carrier: CredentialC
   }
 }
 
+/** Returns the caller of a request under way, as its credential and rights are now. Throws 401 when the credential has ended, and 503 when the process ends. */
+export type PresentPrincipal = (request: FastifyRequest) => Promise<Principal>;
+
+/** `findSession` returns a live session whatever its token is by now, since the client may have refreshed it. `stopping` is aborted with a problem. */
+export function presentPrincipalBy(
+  schemes: Schemes,
+  findSession: (id: string) => Promise<Principal | undefined>,
+  stopping: AbortSignal,
+): PresentPrincipal {
+  return async (request) => {
+    stopping.throwIfAborted();
+    const id = request.principal?.session?.id;
+    const principal = id === undefined ? await recognisePrincipal(request, carrierOf(request.raw), schemes) : await findSession(id);
+    if (!principal) throw new Problem('unauthenticated');
+    return principal;
+  };
+}
+
 /** Throws 403 `csrf-rejected` for a request that a page of another site has made a browser send, unless that origin is trusted (rules 27 to 30). */
 export function requireOwnSite({ headers }: FastifyRequest, policy: OriginPolicy): void {
   if (!csrfAllows({ secFetchSite: headers['sec-fetch-site'], origin: headers.origin }, policy)) throw new Problem('csrf-rejected');

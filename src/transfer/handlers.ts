@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordProblem, recordWithinQuota } from '../audit/record.ts';
-import { carrierOf, recognisePrincipal, type Schemes } from '../authn/authenticate.ts';
+import type { PresentPrincipal } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
@@ -13,13 +13,11 @@ import { assertSearchable } from '../entities/lists/list.ts';
 import { readListBody, readListQuery, type ListRequest } from '../entities/lists/list-request.ts';
 import { scopeFor, type ReadScope } from '../entities/lists/match.ts';
 import { uniqueBy } from '../entities/upsert.ts';
-import { Problem } from '../errors.ts';
 import { acceptedType } from '../http/accept.ts';
 import { streamedBodyLimitBytes } from '../http/body.ts';
 import { allowLongUpload } from '../http/long-uploads.ts';
 import { describeProblem, logFailure, problemOf, type ProblemDocument } from '../http/problem.ts';
 import { authorize, authorizeUpdate } from '../rights/permit.ts';
-import { findLiveSession } from '../sessions/verify.ts';
 import { keyHeader, targetsOf } from './columns.ts';
 import { databaseNameOf, isOtherDatabase } from './database-name.ts';
 import { readCsv } from './csv-reader.ts';
@@ -51,23 +49,12 @@ interface ExportFile extends Omit<CsvFile, 'database'> {
 /** `stopping` is aborted with a problem when the process stops. */
 export function transferHandlers(
   context: Context,
-  schemes: Schemes,
+  presentPrincipal: PresentPrincipal,
   stopping: AbortSignal,
 ): Pick<Handlers, 'exportEntities' | 'exportQuery' | 'importEntities'> {
   const { store, readers, entityTypes } = context;
   const exports = new Places('exports', { user: 2, process: 4 });
   const imports = new Places('imports', { user: 1, process: 2 });
-
-  /** The caller as its credential and rights are now. Throws 401 when the credential has ended, and 503 when the process ends. */
-  const presentPrincipal = async (request: FastifyRequest): Promise<Principal> => {
-    stopping.throwIfAborted();
-    const id = request.principal?.session?.id;
-    // The client may have refreshed the session meanwhile, so the token of the request counts no more.
-    const principal =
-      id === undefined ? await recognisePrincipal(request, carrierOf(request.raw), schemes) : await findLiveSession(context, id);
-    if (!principal) throw new Problem('unauthenticated');
-    return principal;
-  };
 
   /** The problem that `error` is, for an answer that has begun. Logs it and writes its audit event. */
   const tell = async (error: unknown, request: FastifyRequest): Promise<ProblemDocument> => {
