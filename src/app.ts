@@ -121,7 +121,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const bearer = bearerScheme(context);
   const recognised: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
   const schemes = config.rateLimitPerUser > 0 ? limitUsers(recognised, config.rateLimitPerUser) : recognised;
-  // Ends streams at the start of the drain; otherwise they would run until they are cut off.
+  // Ends streams, and purges in portions, at the start of the drain; otherwise they would run until they are cut off.
   const stopping = new AbortController();
   app.addHook('preClose', (done) => {
     stopping.abort(new Problem('unavailable', { values: { seconds: 2 } }));
@@ -134,7 +134,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     ...passwordHandlers(context),
     ...keyHandlers(context),
     ...oidcHandlers(context),
-    ...entityHandlers(context),
+    ...entityHandlers(context, presentPrincipal),
     ...batchHandlers(context),
     ...transferHandlers(context, presentPrincipal, stopping.signal),
     ...typeHandlers(context),

@@ -64,7 +64,7 @@ export const faultValues = {
   'other-header': { header: 'text' },
   referenced: { types: 'text', name: 'text', count: 'number' },
   'too-many-referrers': { limit: 'number' },
-  'partly-done': { count: 'number' },
+  'partly-done': { count: 'number', seconds: 'seconds' },
   'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
   'invalid-type': { allowed: 'text' },
   'too-short': { minimum: 'number' },

@@ -821,8 +821,8 @@ export const importEntities = (options: Options<ImportEntitiesData>): RequestRes
  * If other entities refer to it, their types decide: it is not deleted (`restrict`, 409 `still-referenced`), they are deleted too
  * (`cascade`), or their references become null (`set-null`). All of it happens, or nothing. The caller needs no right on those entities.
  * If more than 1,000 would be deleted or changed, the answer is 409 `still-referenced` with `too-many-referrers`. A purge does not have this
- * limit: it deletes and changes them in portions first, unless one restricts the deletion. If that takes more than five seconds or fails, the
- * answer has `partly-done` with the number, and the same request goes on with the rest.
+ * limit: it deletes and changes them in portions first, unless one restricts the deletion, or more than 1,000 refer to each other in a circle. If
+ * that takes more than five seconds or fails, the answer has `partly-done` with the number. If it is 503, the same request goes on with the rest.
  *
  * With `purge=1` the entity leaves the trash for good, and all its versions lose their fields; the audit trail tells of it. The caller needs the action
  * `purge`. A live entity is deleted first, which needs `delete` too. Entities that are deleted with it are not purged. If nothing is stored of

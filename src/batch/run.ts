@@ -187,7 +187,7 @@ class BatchRun {
 
   async #remove(index: number, deleted: Deleted, key: string, change: ChangeValues): Promise<void> {
     try {
-      await new Removal(this.#trx, this.#rules.types, change, this.#rules.deleted).run(deleted, key, {
+      await new Removal(this.#trx, this.#rules.types, change, { going: this.#rules.deleted }).run(deleted, key, {
         checksLater: this.#rules.defersReferences,
       });
     } catch (error) {

@@ -1,5 +1,6 @@
 /** Entities over HTTP: list, create, retrieve, update, delete. */
 import type { Handlers, Output } from '../contract/operation.ts';
+import type { PresentPrincipal } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import { authorize, authorizeUpdate, isPermitted } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
@@ -24,7 +25,7 @@ import { readListBody, readListQuery } from './lists/list-request.ts';
 import { pageLinks } from './links.ts';
 import { scopeFor } from './lists/match.ts';
 import { pastEntity } from './history/past.ts';
-import { purgeInPortions } from './removal/portions.ts';
+import { purgeInPortions, type PresentPurge } from './removal/portions.ts';
 import { purgeEntity } from './removal/purge.ts';
 import { EntityReading } from './reading.ts';
 import { representEntity } from './represent.ts';
@@ -52,7 +53,7 @@ type EntityHandlers = Pick<
   | 'deleteEntity'
 >;
 
-export function entityHandlers(context: Context): EntityHandlers {
+export function entityHandlers(context: Context, presentPrincipal: PresentPrincipal): EntityHandlers {
   const { config, store, entityTypes, entityQueues: queues } = context;
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
   const writes = { store, queues, types: entityTypes };
@@ -207,28 +208,36 @@ export function entityHandlers(context: Context): EntityHandlers {
 
     async deleteEntity({ params, query, headers, principal, caller, request }) {
       const { name } = params;
-      const authorizeDelete = () => authorize(principal, name, 'delete');
-      const purge = query.purge === '1' ? authorize(principal, name, 'purge') : undefined;
-      const permit = purge ?? authorizeDelete();
-      const removal: RemovalRequest = {
-        key: readKey(params.key),
-        ifMatch: headers['if-match'],
-        readable: (each) => (isPermitted(principal, each, 'read') ? authorize(principal, each, 'read') : undefined),
+      const place = { key: readKey(params.key), ifMatch: headers['if-match'] };
+      const isPurge = query.purge === '1';
+      const deletionBy = (present: Principal): PresentPurge<boolean> => {
+        const authorizeDelete = () => authorize(present, name, 'delete');
+        const purge = isPurge ? authorize(present, name, 'purge') : undefined;
+        const permit = purge ?? authorizeDelete();
+        const removal: RemovalRequest = {
+          ...place,
+          readable: (each) => (isPermitted(present, each, 'read') ? authorize(present, each, 'read') : undefined),
+        };
+        const claim = readClaim({ headers, request }, permit, 'deleteEntity', '', [place.key, place.ifMatch, query.purge]);
+        const run = async () => {
+          const { isReplayed } = await writeOnce(writes, permit, caller, {
+            claim,
+            isHeavy: isPurge,
+            async write(within) {
+              if (purge) await purgeEntity(within, purge, authorizeDelete, caller, removal);
+              else await removeEntity(within, authorizeDelete(), caller, removal);
+              return true;
+            },
+            effectsOf: () => [{ status: 204, key: place.key, version: null }],
+            replay: async () => true,
+          });
+          return isReplayed;
+        };
+        return { removal, authorizeDelete, run };
       };
-      const claim = readClaim({ headers, request }, permit, 'deleteEntity', '', [removal.key, removal.ifMatch, query.purge]);
-      const once = () =>
-        writeOnce(writes, permit, caller, {
-          claim,
-          isHeavy: purge !== undefined,
-          async write(within) {
-            if (purge) await purgeEntity(within, purge, authorizeDelete, caller, removal);
-            else await removeEntity(within, authorizeDelete(), caller, removal);
-            return true;
-          },
-          effectsOf: () => [{ status: 204, key: removal.key, version: null }],
-          replay: async () => true,
-        });
-      const { isReplayed } = await (purge ? purgeInPortions(writes, authorizeDelete, caller, removal, once) : once());
+      const deletion = deletionBy(principal);
+      const present = async () => deletionBy(await presentPrincipal(request));
+      const isReplayed = await (isPurge ? purgeInPortions(writes, caller, deletion, present) : deletion.run());
       return { status: 204, headers: replayed(isReplayed) };
     },
   };

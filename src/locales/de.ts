@@ -259,7 +259,8 @@ export const de: Catalogue = {
     referenced: 'Andere Entitäten oder Typen verweisen darauf.[ Typen: {types}.][ Entitäten namens {name}: {count}.]',
     'too-many-referrers':
       'Mehr als [{limit}] Entitäten würden mit ihr gelöscht oder geändert. Löschen oder ändern Sie diese zuerst in Teilen, oder entfernen Sie sie mit purge: Das tut es von selbst.',
-    'partly-done': 'Entitäten, die darauf verwiesen, wurden gelöscht oder geändert[: {count}]. Dieselbe Anfrage macht mit dem Rest weiter.',
+    'partly-done':
+      'Entitäten, die darauf verwiesen, wurden gelöscht oder geändert[: {count}].[ Dieselbe Anfrage macht in {seconds} mit dem Rest weiter.]',
     'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',
     'too-predictable': 'Dieses Passwort folgt einem vorhersehbaren Muster. Vermeiden Sie Wiederholungen und Folgen.',
     'contains-context': 'Dieses Passwort enthält den Namen des Benutzerkontos oder des Dienstes. Verzichten Sie auf solche Wörter.',

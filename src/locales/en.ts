@@ -241,7 +241,8 @@ export const en: Catalogue = {
     referenced: 'Other entities or types refer to this.[ Types: {types}.][ Entities called {name}: {count}.]',
     'too-many-referrers':
       'More than [{limit}] entities would be deleted or changed with it. Delete or change them in portions first, or purge it: a purge does that by itself.',
-    'partly-done': 'Entities that referred to it have been deleted or changed[: {count}]. The same request goes on with the rest.',
+    'partly-done':
+      'Entities that referred to it have been deleted or changed[: {count}].[ The same request goes on with the rest in {seconds}.]',
     'too-common': 'This password is too common. Choose a less common one.',
     'too-predictable': 'This password follows a predictable pattern. Avoid repetitions and sequences.',
     'contains-context': 'This password contains the name of the user or of the service. Leave such words out.',

@@ -248,7 +248,7 @@ export const es: Catalogue = {
     'too-many-referrers':
       'Se eliminarían o cambiarían con ella más de [{limit}] entidades. Elimínelas o cámbielas antes por partes, o elimínela con purge, que lo hace por sí mismo.',
     'partly-done':
-      'Se han eliminado o cambiado entidades que hacían referencia a ella[: {count}]. La misma solicitud continúa con el resto.',
+      'Se han eliminado o cambiado entidades que hacían referencia a ella[: {count}].[ La misma solicitud continúa con el resto dentro de {seconds}.]',
     'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',
     'too-predictable': 'Esta contraseña sigue un patrón previsible. Evite las repeticiones y las secuencias.',
     'contains-context': 'Esta contraseña contiene el nombre de la cuenta o del servicio. Evite esas palabras.',

@@ -254,7 +254,7 @@ export const fr: Catalogue = {
     'too-many-referrers':
       'Plus de [{limit}] entités seraient supprimées ou modifiées avec elle. Supprimez-les ou modifiez-les d’abord par lots, ou utilisez purge, qui le fait de lui-même.',
     'partly-done':
-      'Des entités qui y faisaient référence ont été supprimées ou modifiées[ : {count}]. La même requête continue avec le reste.',
+      'Des entités qui y faisaient référence ont été supprimées ou modifiées[ : {count}].[ La même requête continue avec le reste dans {seconds}.]',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',
     'too-predictable': 'Ce mot de passe suit un schéma prévisible. Évitez les répétitions et les suites.',
     'contains-context': 'Ce mot de passe contient le nom du compte ou celui du service. Évitez ces mots.',

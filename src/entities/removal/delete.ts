@@ -9,7 +9,7 @@ import { changeValues } from '../changed.ts';
 import { acceptedVersions } from '../etag.ts';
 import { countReadable } from './referrers.ts';
 import { Removal } from './removal.ts';
-import { holdTypes } from './removal-statements.ts';
+import { holdTypes, type Deleted } from './removal-statements.ts';
 import { maximumVictims, StillReferencedError } from './still-referenced.ts';
 import { refusalOf } from '../refusal.ts';
 import { lockOne, type Versions } from '../statements.ts';
@@ -71,27 +71,43 @@ async function deleteEntity(writes: Writes, permit: Permit<'delete'>, caller: Ca
   } catch (error) {
     if (!isStillReferenced(error)) throw error;
   }
-  return await queues.runHeavy(permit, caller, () => deleteReferenced(writes, permit, caller, key, deletion));
+  const { type, isFinal } = deletion;
+  if (!type) throw new Error('PostgreSQL has told of a reference to an entity without a type');
+  const trashKeep = isFinal ? null : type.trashKeep;
+  const isDeleted = await queues.runHeavy(permit, caller, () =>
+    removeLocked(writes, permit, caller, { ...deletion, type, key }, async (removal, deleted) => {
+      await removal.run({ ...deleted, trashKeep }, key);
+      return true;
+    }),
+  );
+  return isDeleted === true;
 }
 
-async function deleteReferenced(
+export interface LockedRemoval extends Pick<Deletion, 'versions' | 'readable'> {
+  key: string;
+  type: EntityType;
+}
+
+/**
+ * Runs `work` in a transaction that has locked the entity. Returns undefined if its version is none of `versions`, or if the permit covers it no more. Throws
+ * 409 `still-referenced` for a {@link StillReferencedError} of `work`.
+ */
+export async function removeLocked<T>(
   { store, types }: Writes,
   permit: Permit<'delete'>,
   caller: Caller,
-  key: string,
-  { versions, type, isFinal, readable }: Deletion,
-): Promise<boolean> {
-  const companion = type?.companion;
+  { key, versions, type, readable }: LockedRemoval,
+  work: (removal: Removal, deleted: Deleted) => Promise<T>,
+): Promise<T | undefined> {
+  const { companion } = type;
   if (!companion) throw new Error('PostgreSQL has told of a reference to an entity without a companion row');
   const change = changeValues(permit, caller.origin, type.revision);
   try {
     return await store.transaction(async (trx) => {
       await holdTypes.execute(trx);
       const { rows } = await trx.executeQuery(lockOne.query({ ...change, ...placeOf(permit, key), versions }));
-      if (rows.length === 0) return false;
-      const trashKeep = isFinal ? null : type.trashKeep;
-      await new Removal(trx, types, change).run({ name: permit.entity, companion, trashKeep }, key);
-      return true;
+      if (rows.length === 0) return undefined;
+      return await work(new Removal(trx, types, change), { name: permit.entity, companion, trashKeep: null });
     });
   } catch (error) {
     if (error instanceof StillReferencedError) throw await problemOfRemoval(store, error, readable);

@@ -1,67 +1,76 @@
-/** A purge of an entity to which more than 1,000 others refer: these go first, in portions (decision 273). */
+/** A purge of an entity with which more than 1,000 others go or change: these go first, in portions (decision 273). */
 import type { Caller } from '../../authn/caller.ts';
 import { afterCommittedPart, exceededStatementTime } from '../../database/failure.ts';
 import { Problem } from '../../errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { changeValues } from '../changed.ts';
 import { acceptedVersions } from '../etag.ts';
-import { lockOne } from '../statements.ts';
-import { placeOf } from '../store.ts';
 import type { Writes } from '../update.ts';
-import { isStillReferenced } from '../violations.ts';
-import { problemOfRemoval, type RemovalRequest } from './delete.ts';
-import { Portion, type PortionDone } from './portion.ts';
-import { holdTypes } from './removal-statements.ts';
+import { problemOfRemoval, removeLocked, type RemovalRequest } from './delete.ts';
+import type { PortionDone } from './removal.ts';
 import { findRestrictions } from './restrictions.ts';
 import { StillReferencedError } from './still-referenced.ts';
 
 /** After this time no further portion begins. The one under way has the rest of the time of a request. */
 const portionsMs = 5_000;
 
+/** A purge, with the rights that its caller has now. */
+export interface PresentPurge<T> {
+  removal: RemovalRequest;
+  /** Throws 403 without the right. */
+  authorizeDelete: () => Permit<'delete'>;
+  /** Purges the entity if no more than 1,000 others go or change with it. */
+  run: () => Promise<T>;
+}
+
 /**
- * Runs `purge`. If it is refused because too many entities refer to the entity, these are deleted or changed in portions, and `purge` runs again. Throws what
- * `purge` throws, with the number of entities that are gone by then, and 503 `outcome-unknown` after five seconds: the same request goes on with the rest.
- * Throws 409 `still-referenced` before the first portion if entities restrict the deletion.
+ * Runs `first`. If it is refused because too many entities refer to the entity, these are deleted or changed in portions, and the purge runs again. Before each
+ * portion, and before it runs again, `present` returns the purge with the caller's present rights. Throws what both throw, with the number of entities that are
+ * gone by then, and 503 `outcome-unknown` after five seconds: the same request goes on with the rest. Throws 409 `still-referenced` before the first portion if
+ * entities restrict the deletion.
  */
 export async function purgeInPortions<T>(
   writes: Writes,
-  authorizeDelete: () => Permit<'delete'>,
   caller: Caller,
-  removal: RemovalRequest,
-  purge: () => Promise<T>,
+  first: PresentPurge<T>,
+  present: () => Promise<PresentPurge<T>>,
 ): Promise<T> {
   const end = performance.now() + portionsMs;
   let count = 0;
   const part = <P>(work: () => Promise<P>): Promise<P> => (count > 0 ? afterCommittedPart(work) : work());
   try {
-    for (;;) {
+    for (let purge = first; ; purge = await part(present)) {
       try {
-        return await part(purge);
+        return await part(purge.run);
       } catch (error) {
         if (!needsPortions(error)) throw error;
       }
-      const permit = authorizeDelete();
-      await part(() => refuseRestrictions(writes, permit, removal));
+      await part(() => refuseRestrictions(writes, caller, purge));
       for (let isLast = false; !isLast;) {
         if (count > 0 && performance.now() > end)
           throw new Problem('outcome-unknown', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
-        const done = await part(() => removePortion(writes, permit, caller, removal));
+        const done = await part(() => removePortion(writes, caller, purge.authorizeDelete(), present));
         count += done.count;
         ({ isLast } = done);
       }
     }
   } catch (error) {
     if (count === 0 || !(error instanceof Problem)) throw error;
-    throw error.withFaults([{ pointer: '', code: 'partly-done', values: { count } }, ...error.faults]);
+    const seconds = error.status === 503 ? { seconds: Number(error.headers['Retry-After']) } : {};
+    throw error.withFaults([{ pointer: '', code: 'partly-done', values: { count, ...seconds } }, ...error.faults]);
   }
 }
 
 const needsPortions = (error: unknown): boolean =>
   error instanceof Problem && error.code === 'still-referenced' && error.faults.some(({ code }) => code === 'too-many-referrers');
 
-async function refuseRestrictions({ store }: Writes, permit: Permit<'delete'>, { key, readable }: RemovalRequest): Promise<void> {
+async function refuseRestrictions<T>(
+  { store, queues }: Writes,
+  caller: Caller,
+  { authorizeDelete, removal: { key, readable } }: PresentPurge<T>,
+): Promise<void> {
+  const permit = authorizeDelete();
   try {
-    const keys = await findRestrictions(store.db, permit.entity, key);
+    const keys = await queues.runHeavy(permit, caller, () => findRestrictions(store.db, permit.entity, key));
     if (keys.size > 0) throw await problemOfRemoval(store, new StillReferencedError(keys, 'restrict'), readable);
   } catch (error) {
     // Among millions of entities the portions come upon the restriction.
@@ -69,30 +78,24 @@ async function refuseRestrictions({ store }: Writes, permit: Permit<'delete'>, {
   }
 }
 
-async function removePortion(
-  { store, queues, types }: Writes,
-  permit: Permit<'delete'>,
+/** Waits for a heavy turn by `turn`, and deletes or changes a portion under the rights that the caller has then. */
+function removePortion<T>(
+  writes: Writes,
   caller: Caller,
-  { key, ifMatch, readable }: RemovalRequest,
+  turn: Permit<'delete'>,
+  present: () => Promise<PresentPurge<T>>,
 ): Promise<PortionDone> {
-  const type = await types.find(permit.entity);
-  const companion = type?.companion;
-  // The purge says why it is not possible any more.
-  if (!companion) return { count: 0, isLast: true };
-  const change = changeValues(permit, caller.origin, type.revision);
-  try {
-    return await queues.runHeavy(permit, caller, () =>
-      store.transaction(async (trx) => {
-        await holdTypes.execute(trx);
-        const { rows } = await trx.executeQuery(lockOne.query({ ...change, ...placeOf(permit, key), versions: acceptedVersions(ifMatch) }));
-        if (rows.length === 0) return { count: 0, isLast: true };
-        return await new Portion(trx, types, change).run({ name: permit.entity, companion, trashKeep: null }, key);
-      }),
+  return writes.queues.runHeavy(turn, caller, async () => {
+    const { removal, authorizeDelete } = await present();
+    const { key, ifMatch, readable } = removal;
+    const type = await writes.types.find(turn.entity);
+    const locked = { key, versions: acceptedVersions(ifMatch), readable };
+    // The purge says why it is not possible any more.
+    const nothing = { count: 0, isLast: true };
+    if (!type?.companion) return nothing;
+    const done = await removeLocked(writes, authorizeDelete(), caller, { ...locked, type }, (removing, deleted) =>
+      removing.runPortion(deleted, key),
     );
-  } catch (error) {
-    if (error instanceof StillReferencedError) throw await problemOfRemoval(store, error, readable);
-    // The wall behind it: a type that is being changed has a reference that it does not declare yet.
-    if (isStillReferenced(error)) throw new Problem('still-referenced');
-    throw error;
-  }
+    return done ?? nothing;
+  });
 }

@@ -1,4 +1,4 @@
-/** The references to an entity that prevent its deletion. */
+/** The types and entities that refer to an entity that is deleted. */
 import { sql, type Kysely } from 'kysely';
 import { readableCompanion, type Companion, type CompanionReference } from '../../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
@@ -16,20 +16,31 @@ export interface Referrer {
   references: readonly CompanionReference[];
 }
 
-/** The types in force that refer to entities called `name`. */
-export async function referrersOf(db: Kysely<Database>, name: string): Promise<Referrer[]> {
+/** By name, the types in force that refer to entities of that name. It has `name`, and each name whose entities are deleted along with one called `name`. */
+export async function referrersAlong(db: Kysely<Database>, name: string): Promise<ReadonlyMap<string, readonly Referrer[]>> {
+  const along = new Map<string, readonly Referrer[]>();
+  for (let names = [name]; names.length > 0;) {
+    const found = await referrersOf(db, names);
+    for (const [index, each] of names.entries()) along.set(each, found[index] ?? []);
+    const cascading = found.flat().filter(({ references }) => references.some(({ onDelete }) => onDelete === 'cascade'));
+    names = [...new Set(cascading.map((referrer) => referrer.name))].filter((each) => !along.has(each));
+  }
+  return along;
+}
+
+/** The types in force that refer to entities of each of the names. */
+async function referrersOf(db: Kysely<Database>, names: readonly string[]): Promise<Referrer[][]> {
   const { rows } = await sql<Omit<Referrer, 'references' | 'trashKeep'> & { softDelete: unknown }>`
     select entity_type.name, entity_type.revision, companion, document -> 'x-soft-delete' as "softDelete"
     from entity_type join entity_type_revision using (revision)
-    where exists (select from json_array_elements(companion -> 'references') as each (reference) where reference ->> 'to' = ${name})
+    where exists (select from json_array_elements(companion -> 'references') as each (reference) where reference ->> 'to' = any(${names}))
     order by entity_type.name`.execute(db);
-  return rows.map(({ name: referring, revision, companion, softDelete }) => ({
-    name: referring,
-    revision,
-    companion,
-    trashKeep: trashKeepOf(softDelete),
-    references: referencesInForce(companion).filter(({ to }) => to === name),
-  }));
+  return names.map((target) =>
+    rows.flatMap(({ name, revision, companion, softDelete }): Referrer[] => {
+      const references = referencesInForce(companion).filter(({ to }) => to === target);
+      return references.length === 0 ? [] : [{ name, revision, companion, trashKeep: trashKeepOf(softDelete), references }];
+    }),
+  );
 }
 
 /** While a table is built, a new reference is in force as a foreign key only: the entity can neither be deleted nor changed by a rule of its type. */

@@ -1,6 +1,6 @@
 /**
  * Statements on the entities that refer to a deleted one. The type of the referring entities decides what happens to them, and not the rights of
- * the caller (decision 130). So these statements have no condition of a permit, and `removal.ts` alone runs them.
+ * the caller (decision 130). So these statements have no condition of a permit, and this folder alone runs them.
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionReference, CompanionValues } from '../../companion/layout.ts';
@@ -21,33 +21,40 @@ export interface Deleted {
 /** Keeps the types as they are until the end of the transaction, as statements that write entities do for themselves. */
 export const holdTypes = sql`select from entity_type where false for key share`;
 
-/** SQL: the keys of rows whose reference is one of `keys`, at most `limit`; only those `among` keys if given. */
-export function referringKeys(
-  companion: Companion,
-  { column }: CompanionReference,
-  keys: readonly string[],
-  { limit, among }: { limit: number; among?: readonly string[] },
-): RawBuilder<{ key: string }> {
-  const isAmong = among ? sql`and key = any(${among}::bigint[])` : sql``;
-  return sql<{ key: string }>`
-    select key from ${inSchema(companion.table)} where ${sql.ref(column)} = any(${keys}::bigint[]) ${isAmong} order by key limit ${limit}`;
+/** A row of the companion table of referring entities. */
+export interface ReferringRow {
+  key: string;
+  /** The key of the entity that it refers to. */
+  target: string;
 }
 
-/** SQL: the newest of these rows, at most `limit`, without those whose key is one of `except`. An entity seldom refers to a newer one. */
-export const newestReferringKeys = (
+export interface ReferringRowsRequest {
+  targets: readonly string[];
+  /** Keys of rows that are returned all. */
+  known: readonly string[];
+  /** Keys of rows that are not returned. */
+  except: readonly string[];
+  /** The most other rows that are returned, the newest or the oldest of them. */
+  limit: number;
+  order: 'newest' | 'oldest';
+}
+
+/** SQL: the rows whose reference is one of `targets`. */
+export function referringRows(
   companion: Companion,
   { column }: CompanionReference,
-  keys: readonly string[],
-  { limit, except }: { limit: number; except: readonly string[] },
-) => sql<{ key: string }>`
-  select key from ${inSchema(companion.table)}
-  where ${sql.ref(column)} = any(${keys}::bigint[]) and key <> all(${except}::bigint[]) order by key desc limit ${limit}`;
+  { targets, known, except, limit, order }: ReferringRowsRequest,
+): RawBuilder<ReferringRow> {
+  const rows = sql`select key, ${sql.ref(column)} as target from ${inSchema(companion.table)} where ${sql.ref(column)} = any(${targets}::bigint[])`;
+  return sql<ReferringRow>`
+    (${rows} and key = any(${known}::bigint[])) union all
+    (${rows} and key <> all(${[...known, ...except]}::bigint[]) order by key ${order === 'newest' ? sql`desc` : sql`asc`} limit ${limit})`;
+}
 
-/** SQL: those of `keys` to which a row refers that is none of `except`. */
-export const referredKeys = (companion: Companion, { column }: CompanionReference, keys: readonly string[], except: readonly string[]) =>
-  sql<{ key: string }>`
-  select target as key from unnest(${keys}::bigint[]) as target
-  where exists (select from ${inSchema(companion.table)} where ${sql.ref(column)} = target and key <> all(${except}::bigint[]))`;
+/** SQL: what the rows with these `keys` refer to. */
+export const referredRows = (companion: Companion, { column }: CompanionReference, keys: readonly string[]) => sql<ReferringRow>`
+  select key, ${sql.ref(column)} as target from ${inSchema(companion.table)}
+  where key = any(${keys}::bigint[]) and ${sql.ref(column)} is not null`;
 
 /** SQL: locks entities against all changes. */
 export const lockEntities = (name: string, keys: readonly string[]) => sql<{ key: string; bytes: number }>`

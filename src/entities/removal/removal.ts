@@ -3,26 +3,33 @@
  * are deleted too, or lose the reference. All of it is one transaction, and PostgreSQL refuses to commit a reference to no entity.
  */
 import { sql, type Kysely } from 'kysely';
-import type { CompanionReference } from '../../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
 import type { EntityTypes } from '../../entity-types/types.ts';
+import { Problem } from '../../errors.ts';
 import type { ChangeValues } from '../changed.ts';
 import { clearVictims, deleteVictims, type Victim } from './consequences.ts';
-import { referrersOf, type Referrer } from './referrers.ts';
-import { lockEntities, lockRows, referringKeys, type Deleted } from './removal-statements.ts';
+import { DeletionGraph, type Affected } from './deletion-graph.ts';
+import { referrersAlong } from './referrers.ts';
+import { lockEntities, lockRows, type Deleted } from './removal-statements.ts';
 import { keysByName, maximumVictims, StillReferencedError } from './still-referenced.ts';
 
-/** Entities of one name, locked. */
-interface Removed extends Deleted {
-  keys: string[];
-  /** By key, of the fields as JSON. */
-  bytes: ReadonlyMap<string, number>;
+/** A lost round means that other transactions have added references meanwhile. */
+const rounds = 20;
+/** A portion is chosen among this number of times as many entities as it may have. */
+const portionsSearched = 10;
+
+export interface RemovalOptions {
+  /** By name, the keys of entities that other deletions of the transaction delete. */
+  going?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The most entities that are deleted or changed besides the one that was to be deleted. */
+  limit?: number;
 }
 
-interface Cleared {
-  referrer: Referrer;
-  reference: CompanionReference;
-  victims: Victim[];
+export interface PortionDone {
+  /** The number of entities that were deleted or changed. */
+  count: number;
+  /** Whether the rest, with the entity itself, can be deleted at once. */
+  isLast: boolean;
 }
 
 /** One deletion with its consequences, in the transaction `trx`, which keeps the types as they are. */
@@ -30,22 +37,22 @@ export class Removal {
   readonly #trx: Kysely<Database>;
   readonly #types: EntityTypes;
   readonly #change: ChangeValues;
-  /** By name, the keys of entities that other deletions of the transaction delete. */
   readonly #going: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly #removed: Removed[] = [];
-  readonly #cleared: Cleared[] = [];
-  readonly #blocking: { name: string; keys: string[] }[] = [];
+  readonly #limit: number;
+  /** By what happens to it, the bytes of the fields of each locked entity as JSON; 0 for one that was gone. */
+  readonly #locked = new Map<string, number>();
 
   constructor(
     trx: Kysely<Database>,
     types: EntityTypes,
     change: ChangeValues,
-    going: ReadonlyMap<string, ReadonlySet<string>> = new Map(),
+    { going = new Map(), limit = maximumVictims }: RemovalOptions = {},
   ) {
     this.#trx = trx;
-    this.#going = going;
     this.#types = types;
     this.#change = change;
+    this.#going = going;
+    this.#limit = limit;
   }
 
   /**
@@ -53,70 +60,110 @@ export class Removal {
    * if more than 1,000 would be deleted or changed. With `checksLater` the caller lets PostgreSQL check the references.
    */
   async run(deleted: Deleted, key: string, { checksLater = false } = {}): Promise<void> {
-    await this.#remove({ ...deleted, keys: [key], bytes: new Map() });
-    const blocking = this.#blocking.map(({ name: each, keys }) => ({ name: each, keys: this.#withoutRemoved(each, keys) }));
-    if (blocking.some(({ keys }) => keys.length > 0)) throw new StillReferencedError(keysByName(blocking), 'restrict');
-    await sql`set constraints all deferred`.execute(this.#trx);
-    for (const cleared of this.#cleared) await this.#clear(cleared);
-    for (const removed of this.#removed.toReversed()) {
-      const victims = removed.keys.map((each) => ({ key: each, bytes: removed.bytes.get(each) ?? 0 }));
-      await deleteVictims(this.#trx, removed, victims, this.#change);
-    }
+    await this.#carryOut(await this.#locking(deleted, key, this.#limit + 1, (graph) => this.#whole(graph)));
     if (!checksLater) await sql`set constraints all immediate`.execute(this.#trx);
   }
 
-  /** Finds and locks what the removal of locked entities concerns. */
-  async #remove(removed: Removed): Promise<void> {
-    this.#removed.push(removed);
-    await lockRows(removed.companion, removed.keys).execute(this.#trx);
-    for (const referrer of await referrersOf(this.#trx, removed.name))
-      for (const reference of referrer.references) await this.#follow(referrer, reference, removed.keys);
+  /**
+   * Deletes or changes at most 1,000 of the entities that go or change with the one with this key, which the caller has locked. It never changes that one, or
+   * one that goes with it. Throws a {@link StillReferencedError} if entities restrict the deletion, or if more than 1,000 would have to go at once.
+   */
+  async runPortion(deleted: Deleted, key: string): Promise<PortionDone> {
+    const maximum = portionsSearched * (this.#limit + 1);
+    const portion = await this.#locking(deleted, key, maximum, (graph) => this.#portion(graph));
+    await this.#carryOut(portion);
+    await sql`set constraints all immediate`.execute(this.#trx);
+    return { count: portion.length, isLast: portion.length === 0 };
   }
 
-  async #follow(referrer: Referrer, reference: CompanionReference, targets: readonly string[]): Promise<void> {
-    const { name, companion, trashKeep } = referrer;
-    const limit = maximumVictims + 1;
-    const { rows } = await referringKeys(companion, reference, targets, { limit }).execute(this.#trx);
-    const found = this.#withoutRemoved(
-      name,
-      rows.map(({ key }) => key),
-    );
-    if (found.length === 0) return;
-    if (reference.onDelete === 'restrict') {
-      this.#blocking.push({ name, keys: found });
-      return;
+  /** What `choose` returns once all of it is locked. What is locked gets no new references, and loses none. */
+  async #locking(
+    deleted: Deleted,
+    key: string,
+    maximum: number,
+    choose: (graph: DeletionGraph) => Promise<Affected[]>,
+  ): Promise<Affected[]> {
+    const along = await referrersAlong(this.#trx, deleted.name);
+    this.#locked.set(idOf({ name: deleted.name, key, cleared: undefined }), 0);
+    await lockRows(deleted.companion, [key]).execute(this.#trx);
+    for (let round = 0; round < rounds; round++) {
+      const root = { ...deleted, key };
+      const chosen = await choose(new DeletionGraph(this.#trx, { root, along, going: this.#going, step: this.#limit + 1, maximum }));
+      const others = chosen.filter((each) => !this.#locked.has(idOf(each)));
+      if (others.length === 0) return chosen;
+      await this.#lock(others);
     }
-    const locked = await lockEntities(name, found).execute(this.#trx);
-    const among = locked.rows.map(({ key }) => key);
-    // Some may have lost the reference before they were locked.
-    const referring = new Set(
-      (await referringKeys(companion, reference, targets, { limit, among }).execute(this.#trx)).rows.map(({ key }) => key),
-    );
-    const victims = locked.rows.filter(({ key }) => referring.has(key));
-    if (victims.length === 0) return;
-    if (reference.onDelete === 'set-null') this.#cleared.push({ referrer, reference, victims });
-    this.#refuseTooMany(reference.onDelete === 'cascade' ? { name, keys: victims.map(({ key }) => key) } : undefined);
-    const bytes = new Map(victims.map((victim) => [victim.key, victim.bytes]));
-    if (reference.onDelete === 'cascade') await this.#remove({ name, companion, trashKeep, keys: [...bytes.keys()], bytes });
+    throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
   }
 
-  #refuseTooMany(next: Pick<Removed, 'name' | 'keys'> | undefined): void {
-    const cleared = this.#cleared.map(({ referrer, victims }) => ({ name: referrer.name, keys: victims.map(({ key }) => key) }));
-    const all = [...this.#removed.slice(1), ...cleared, ...(next ? [next] : [])];
-    if (all.reduce((sum, { keys }) => sum + keys.length, 0) > maximumVictims) throw new StillReferencedError(keysByName(all), 'too many');
+  async #whole(graph: DeletionGraph): Promise<Affected[]> {
+    while (graph.hasMore) await graph.follow();
+    const { affected } = graph;
+    if (affected.length - 1 > this.#limit) throw tooMany(affected.filter((each) => each !== graph.root));
+    refuseRestricting(graph);
+    return affected;
   }
 
-  #withoutRemoved(name: string, keys: readonly string[]): string[] {
-    const removed = new Set(this.#removed.filter((each) => each.name === name).flatMap((each) => each.keys));
-    return keys.filter((key) => !removed.has(key) && !this.#going.get(name)?.has(key));
+  /** Sets that can go without the rest, up to the limit; nothing if the rest is within it too. */
+  async #portion(graph: DeletionGraph): Promise<Affected[]> {
+    const isTooLarge = (set: readonly Affected[]) => set.length - (set.includes(graph.root) ? 1 : 0) > this.#limit;
+    for (;;) {
+      await graph.follow();
+      refuseRestricting(graph);
+      const { all, closed } = graph.components();
+      const large = all.find(isTooLarge);
+      if (large) throw tooMany(large);
+      if (graph.hasMore && closed.flat().length < this.#limit) continue;
+      if (closed.at(-1)?.includes(graph.root) === true && !isTooLarge(closed.flat())) return [];
+      const portion: Affected[] = [];
+      for (const set of closed) {
+        if (set.includes(graph.root) || portion.length + set.length > this.#limit) break;
+        portion.push(...set);
+      }
+      if (portion.length === 0) throw tooMany(graph.affected.slice(1, this.#limit + 2));
+      return portion;
+    }
   }
 
-  async #clear({ referrer, reference, victims }: Cleared): Promise<void> {
-    const keys = this.#withoutRemoved(
-      referrer.name,
-      victims.map(({ key }) => key),
-    );
-    const rest = victims.filter(({ key }) => keys.includes(key));
-    await clearVictims(this.#trx, this.#types, { referrer, reference, victims: rest }, this.#change);
+  async #lock(affected: readonly Affected[]): Promise<void> {
+    for (const [name, group] of Map.groupBy(affected, (each) => each.name)) {
+      const keys = new Set(group.map(({ key }) => key));
+      const { rows } = await lockEntities(name, [...keys]).execute(this.#trx);
+      const bytes = new Map(rows.map((row) => [row.key, row.bytes]));
+      for (const each of group) this.#locked.set(idOf(each), bytes.get(each.key) ?? 0);
+      const deleted = group.filter(({ cleared }) => !cleared);
+      const [first] = deleted;
+      if (first) await lockRows(first.type.companion, keysOf(deleted)).execute(this.#trx);
+    }
   }
+
+  async #carryOut(affected: readonly Affected[]): Promise<void> {
+    await sql`set constraints all deferred`.execute(this.#trx);
+    for (const group of Map.groupBy(affected, ({ cleared }) => cleared?.reference).values()) {
+      const [first] = group;
+      if (first?.cleared) await clearVictims(this.#trx, this.#types, { ...first.cleared, victims: this.#victims(group) }, this.#change);
+    }
+    const deleted = affected.filter(({ cleared }) => !cleared);
+    for (const group of [...Map.groupBy(deleted, ({ name }) => name).values()].toReversed()) {
+      const [first] = group;
+      if (first) await deleteVictims(this.#trx, first.type, this.#victims(group), this.#change);
+    }
+  }
+
+  #victims(affected: readonly Affected[]): Victim[] {
+    return affected.map((each) => ({ key: each.key, bytes: this.#locked.get(idOf(each)) ?? 0 }));
+  }
+}
+
+const idOf = ({ name, key, cleared }: Pick<Affected, 'name' | 'key' | 'cleared'>) => `${name} ${key} ${cleared?.reference.name ?? ''}`;
+
+const keysOf = (affected: readonly Affected[]) => affected.map(({ key }) => key);
+
+function tooMany(affected: readonly Affected[]): StillReferencedError {
+  const groups = [...Map.groupBy(affected, ({ name }) => name)];
+  return new StillReferencedError(keysByName(groups.map(([name, group]) => ({ name, keys: keysOf(group) }))), 'too many');
+}
+
+function refuseRestricting({ restricting }: DeletionGraph): void {
+  if (restricting.length > 0) throw new StillReferencedError(keysByName(restricting), 'restrict');
 }

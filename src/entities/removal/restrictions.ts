@@ -2,7 +2,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { inSchema } from '../../companion/table.ts';
 import type { Database } from '../../database/tables.ts';
-import { referrersOf, type Referrer } from './referrers.ts';
+import { referrersAlong, type Referrer } from './referrers.ts';
 import { keysByName, maximumVictims } from './still-referenced.ts';
 
 /**
@@ -37,21 +37,6 @@ export async function findRestrictions(db: Kysely<Database>, name: string, key: 
     ) as bounded`;
   });
   const { rows } = await sql<{ name: string; key: string }>`
-    with ${sql.join(tables)} ${sql.join(found, sql` union all `)}`.execute(db);
+    with recursive ${sql.join(tables)} ${sql.join(found, sql` union all `)}`.execute(db);
   return keysByName(rows.map((row) => ({ name: row.name, keys: [row.key] })));
-}
-
-/** The names of entities that are deleted along, each behind all that lead to it, with the types that refer to them. */
-async function referrersAlong(db: Kysely<Database>, name: string): Promise<ReadonlyMap<string, readonly Referrer[]>> {
-  const found = new Map<string, readonly Referrer[]>();
-  const order: string[] = [];
-  const follow = async (target: string): Promise<void> => {
-    const referrers = await referrersOf(db, target);
-    found.set(target, referrers);
-    for (const referrer of referrers)
-      if (!found.has(referrer.name) && referrer.references.some(({ onDelete }) => onDelete === 'cascade')) await follow(referrer.name);
-    order.unshift(target);
-  };
-  await follow(name);
-  return new Map(order.map((each) => [each, found.get(each) ?? []]));
 }
