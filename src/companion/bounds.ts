@@ -1,8 +1,9 @@
 /** What single conditions of a filter say about columns, where an index can use it. */
 import { isDeepStrictEqual } from 'node:util';
 import { foldText } from './values.ts';
-import type { Companion } from './layout.ts';
+import type { Companion, CompanionColumn } from './layout.ts';
 import { collatedColumnsOf, columnOf, foldedColumnOf, type Column } from './source.ts';
+import { boundedFold } from '../filter/fold.ts';
 import type { Filter, Test } from '../filter/syntax.ts';
 
 /** The column has one of these values; null means no value. */
@@ -63,9 +64,17 @@ function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: stri
       values: different(each, values),
       isExact: true,
     })),
-    ...(foldedColumn ? [{ column: foldedColumn, values: different(foldedColumn, values.map(foldText)), isExact: false }] : []),
+    ...(foldedColumn
+      ? [{ column: foldedColumn, values: different(foldedColumn, values.map(foldedFor(foldedColumn))), isExact: false }]
+      : []),
   ];
 }
+
+/** The text as the column has it. One that is too long for the column stays too long, so that it equals none. */
+const foldedFor =
+  ({ maximumLength = Infinity }: CompanionColumn) =>
+  (text: string): string =>
+    boundedFold(text, maximumLength, foldText);
 
 /** Null, or a missing field: a column cannot tell one from the other, nor from a value of another type. */
 function empty({ field }: Pick<Test, 'field'>, { columns }: Companion): Unsourced<BoundValues>[] {

@@ -1,7 +1,7 @@
 /** The columns of a companion table as filters and sorts name them, and as a source of values. */
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion } from './layout.ts';
+import type { Companion, CompanionColumn } from './layout.ts';
 import { isKey, type Field, type ScalarType } from '../filter/fields.ts';
 import { indexedLength } from './rules.ts';
 import { searchMatches } from './search.ts';
@@ -47,7 +47,7 @@ export function areSortedWhole(companion: Companion, sort: readonly Sorted[]): b
 }
 
 /** The column that has the texts of the field in NFKC and in lower case, for a unique rule; undefined if there is none. */
-export function foldedColumnOf({ columns }: Companion, field: Field, type: ScalarType): Column | undefined {
+export function foldedColumnOf({ columns }: Companion, field: Field, type: ScalarType): CompanionColumn | undefined {
   return columns.find((column) => column.fold && column.type === type && isDeepStrictEqual(column.field, field));
 }
 

@@ -2,7 +2,7 @@
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { isOfEnvelope, type EnvelopeName, type Field } from '../filter/fields.ts';
-import { foldedText, foldWords, normalText } from '../filter/fold.ts';
+import { boundedFold, foldedText, foldWords, normalText } from '../filter/fold.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import { isLongerThan } from '../filter/values.ts';
@@ -92,7 +92,7 @@ export function memberAt(fields: unknown, field: Field): unknown {
   );
 }
 
-function valueOf({ type, fold }: CompanionColumn, value: unknown): string | number | boolean | null {
+function valueOf({ type, fold, maximumLength = Infinity }: CompanionColumn, value: unknown): string | number | boolean | null {
   switch (type) {
     case 'string':
     case 'enum':
@@ -100,9 +100,9 @@ function valueOf({ type, fold }: CompanionColumn, value: unknown): string | numb
     case 'date-time':
     case 'instant':
       if (typeof value !== 'string') return null;
-      return fold ? foldText(value) : value;
+      return fold ? boundedFold(value, maximumLength, foldText) : value;
     case 'folded':
-      return typeof value === 'string' ? foldedText(value) : null;
+      return typeof value === 'string' ? boundedFold(value, maximumLength, foldedText) : null;
     case 'int64':
       return typeof value === 'string' && isInt64(value) ? value : null;
     case 'decimal':

@@ -102,7 +102,8 @@ function comparedTypes(types: FieldTypes, companion: Companion | null): FieldTyp
     },
     foldingOf(field) {
       if (types.typeOf(field) !== 'string') return undefined;
-      return columnsOf(field).some(({ type }) => type === 'folded') ? 'indexed' : 'unindexed';
+      const column = columnsOf(field).find(({ type }) => type === 'folded');
+      return column ? (column.maximumLength ?? Infinity) : 'unindexed';
     },
   };
 }

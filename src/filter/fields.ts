@@ -30,10 +30,10 @@ export interface FieldTypes {
   /** The language whose order the texts of the field have in a sort; undefined for that of code points. Without this member no field has one. */
   collationOf?(field: Field): string | undefined;
   /**
-   * Whether the folded texts of the field have a column; `unindexed` if an index could give it one, undefined for a field that is no text. Without this member no field
-   * has folded texts.
+   * The most characters of the folded texts of the field in their column; `unindexed` if an index could give it one, undefined for a field that is no text. Without
+   * this member no field has folded texts.
    */
-  foldingOf?(field: Field): 'indexed' | 'unindexed' | undefined;
+  foldingOf?(field: Field): number | 'unindexed' | undefined;
   /** What the field refers to; undefined for a field that is no reference. Without this member no filter looks through references. */
   targetOf?(field: Field): Target | undefined;
 }

@@ -2,15 +2,13 @@
 import type { ArrayType, Field, FieldType, ScalarType } from './fields.ts';
 import type { Unplaced } from './parse.ts';
 import { any, not, type Filter, type Test } from './syntax.ts';
-import { isOrdered, readValue, wholeMicroseconds, type TypedValue } from './values.ts';
+import { isOrdered, readValue, wholeMicroseconds, type ComparedTexts, type TypedValue } from './values.ts';
 
 /** A field with the value that an operator compares it with. */
-export interface Operand {
+export interface Operand extends ComparedTexts {
   field: Field;
   type: FieldType;
   value: unknown;
-  /** The texts that the field, or an item of it, may be, if it is an `enum`. */
-  texts?: readonly string[] | undefined;
 }
 
 interface OperatorContext {
@@ -33,7 +31,7 @@ const negation =
     not(operator(operand, context));
 
 /** Objects and arrays are compared with null alone. */
-function equality({ field, type, value, texts }: Operand, at: readonly number[], { refuse }: OperatorContext): Filter {
+function equality({ field, type, value, ...texts }: Operand, at: readonly number[], { refuse }: OperatorContext): Filter {
   if (value === null) return { kind: 'null', field };
   if (!isScalarType(type)) return refuse(notFilterable(type), at);
   const read = readValue(type, value, texts);
@@ -79,15 +77,15 @@ const ordered =
 const textTypeOf = (type: FieldType): 'string' | 'folded' | undefined =>
   type === 'any' ? 'string' : type === 'string' || type === 'folded' ? type : undefined;
 
-const prefix: Operator = ({ field, type, value }, { refuse }) => {
+const prefix: Operator = ({ field, type, value, ...texts }, { refuse }) => {
   const textType = textTypeOf(type);
   if (!textType) return refuse(notFilterable(type));
-  const read = readValue(textType, value);
+  const read = readValue(textType, value, texts);
   return 'code' in read ? refuse(read) : { kind: 'prefix', field, type: textType, value: String(read.value) };
 };
 
 /** A part of a text or an item of an array; of a field without a declared type either of the two. */
-const contains: Operator = ({ field, type, value, texts }, { refuse }) => {
+const contains: Operator = ({ field, type, value, ...texts }, { refuse }) => {
   const isText = type === 'string' || type === 'folded';
   if (!isText && type !== 'any' && !isArrayComparedAsText(type)) return refuse(notFilterable(type));
   if (value === null && !isText) return { kind: 'member', field, value };

@@ -140,7 +140,7 @@ class FilterReader {
         code: 'unknown-operator',
         ...expectedOneOf([
           ...operatorsOf(operand.type),
-          ...(this.#foldingOf(operand.field) === 'indexed' ? ['$fold'] : []),
+          ...(typeof this.#foldingOf(operand.field) === 'number' ? ['$fold'] : []),
           ...(isReference ? ['$match'] : []),
         ]),
       });
@@ -157,9 +157,9 @@ class FilterReader {
   /** The tests of the text without regard to case and accents: a value stands for its equality. */
   #fold({ field, type, value }: Operand, path: Path, depth: number): Filter {
     const folding = this.#foldingOf(field);
-    if (!folding) return this.#refuse(path, { code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
+    if (folding === undefined) return this.#refuse(path, { code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
     if (folding === 'unindexed') return this.#refuse(path, needsFolding(field));
-    const operand: Operand = { field, type: 'folded', value };
+    const operand: Operand = { field, type: 'folded', value, maximumFolded: folding };
     if (!isObject(value)) return this.#operator(operand, '$eq', path, depth);
     const tests = Object.entries(value);
     if (tests.length === 0) return this.#refuse(path, { code: 'invalid-value' });

@@ -3,7 +3,7 @@ import { listValues } from '../http/expected.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import type { FieldType, ScalarType } from './fields.ts';
-import { foldedText } from './fold.ts';
+import { boundedFold, foldedText } from './fold.ts';
 
 /** The most code points of a text. */
 const maximumTextLength = 1_000;
@@ -32,6 +32,14 @@ const jsonTypes: Readonly<Record<ScalarType | 'any', string>> = {
   any: 'string, number, boolean',
 };
 
+/** What is known of the texts of a field. */
+export interface ComparedTexts {
+  /** Those of an `enum`. */
+  texts?: readonly string[] | undefined;
+  /** The most characters of a folded text of the field. The folded text of a longer value is cut, and stays longer. */
+  maximumFolded?: number | undefined;
+}
+
 /** The forms of texts, each with a description for the caller. */
 const forms: Readonly<Partial<Record<ScalarType, { fits: (text: string) => boolean; allowed: string }>>> = {
   int64: { fits: isInt64, allowed: 'int64' },
@@ -41,8 +49,12 @@ const forms: Readonly<Partial<Record<ScalarType, { fits: (text: string) => boole
   date: { fits: isDay, allowed: 'date' },
 };
 
-/** The value as the field's type compares it, or why the type refuses it. Null is no value of any type. `texts` are those of an `enum`. */
-export function readValue(type: ScalarType | 'any', value: unknown, texts?: readonly string[]): TypedValue | ValueRefusal {
+/** The value as the field's type compares it, or why the type refuses it. Null is no value of any type. */
+export function readValue(
+  type: ScalarType | 'any',
+  value: unknown,
+  { texts, maximumFolded = Infinity }: ComparedTexts = {},
+): TypedValue | ValueRefusal {
   const allowed = jsonTypes[type];
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
     return { code: 'invalid-type', values: { allowed } };
@@ -53,7 +65,7 @@ export function readValue(type: ScalarType | 'any', value: unknown, texts?: read
   const form = type === 'any' ? undefined : forms[type];
   if (form && !form.fits(String(value))) return { code: 'invalid-value', values: { allowed: form.allowed } };
   if (type === 'instant') return { type, value: secondsOf(String(value)) };
-  if (type === 'folded') return { type, value: foldedText(String(value)) };
+  if (type === 'folded') return { type, value: boundedFold(String(value), maximumFolded, foldedText) };
   return { type: type === 'any' ? (typeof value as 'string' | 'number' | 'boolean') : type, value };
 }
 
@@ -91,7 +103,7 @@ export function isOrdered(type: FieldType): boolean {
 
 /** Whether the text has more than `length` code points. */
 export function isLongerThan(text: string, length: number): boolean {
-  return text.length > length && Array.from(text).length > length;
+  return text.length > length && (text.length > 2 * length || Array.from(text).length > length);
 }
 
 /** Whether the text is a day of the Gregorian calendar, as RFC 3339 writes `full-date`, from year 1. */

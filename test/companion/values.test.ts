@@ -1,12 +1,17 @@
 /** The values of companion rows, and what PostgreSQL stores of them. */
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import * as fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
+import { boundsOf } from '../../src/companion/bounds.ts';
 import { columnType, inputType, storedValue } from '../../src/companion/columns.ts';
 import type { Companion, CompanionColumn } from '../../src/companion/layout.ts';
 import { wordsOf } from '../../src/companion/search-words.ts';
 import { companionValues, foldText } from '../../src/companion/values.ts';
 import type { Problem } from '../../src/errors.ts';
-import type { ScalarType } from '../../src/filter/fields.ts';
+import type { FieldTypes, ScalarType } from '../../src/filter/fields.ts';
+import { boundedFold, foldedText } from '../../src/filter/fold.ts';
+import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
+import { isLongerThan } from '../../src/filter/values.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
@@ -69,6 +74,89 @@ test('a text of marks costs time in proportion to its length (rule 70)', () => {
   const voiced = `\u{FF76}${'\uFF9E\u0300'.repeat(300_000)}b`;
   expect(foldText(voiced)).toHaveLength(31);
   expect(wordsOf(voiced, voiced.length)).toHaveLength(31);
+});
+
+/** The code units that are brought into a normal form while `work` runs. */
+function normalisedBy(work: () => unknown): number {
+  const normalize = vi.spyOn(String.prototype, 'normalize');
+  try {
+    work();
+    return normalize.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
+  } finally {
+    normalize.mockRestore();
+  }
+}
+
+// One character that is 18 in NFKC.
+const ligature = '\uFDFA';
+
+test.for([
+  ['without case and accents', column('folded', { maximumLength: 600 })],
+  ['of a unique rule without case', column('string', { fold: true, maximumLength: 600 })],
+] as const)('a text that is too long %s is refused after its beginning was folded (rule 70)', ([, one]) => {
+  const check = (a: string) => companionValues(companion([one]), { a })['c1'];
+  expect(check(ligature.repeat(33))).toHaveLength(594);
+  for (const a of [
+    ligature.repeat(34),
+    ligature.repeat(340_000),
+    `a${'\u0300'.repeat(340_000)}${ligature.repeat(340_000)}`,
+    'aΣ'.repeat(500_000),
+  ]) {
+    const refused = () =>
+      expect(() => check(a)).toThrow(
+        expect.objectContaining<Partial<Problem>>({ faults: [{ pointer: '/a', code: 'too-long', values: { maximum: 600 } }] }),
+      );
+    expect(normalisedBy(refused)).toBeLessThan(20_000);
+  }
+});
+
+test('values of a filter are folded as far as the column has room (rule 70)', () => {
+  const types: FieldTypes = { typeOf: () => 'string', foldingOf: () => 600 };
+  const folded = normalisedBy(() =>
+    parseFilter({ a: { $fold: { $contains: ligature.repeat(1_000), $prefix: ligature.repeat(1_000) } } }, types, bodyLimits),
+  );
+  expect(folded).toBeLessThan(20_000);
+  const rule = companion([column('string', { fold: true, maximumLength: 600 })]);
+  const value = ligature.repeat(1_000);
+  const bounds = normalisedBy(() => boundsOf([{ kind: 'compare', field: ['a'], type: 'string', operator: '=', value }], rule));
+  expect(bounds).toBeLessThan(20_000);
+});
+
+test('a text that letters and marks are composed in is refused by its folded length', () => {
+  const fits = (text: string, fold: (text: string) => string, maximum: number) =>
+    Array.from(boundedFold(text, maximum, fold)).length <= maximum;
+  const composed: [text: string, folded: number][] = [
+    ['e\u0301'.repeat(600), 600],
+    ['각'.normalize('NFD').repeat(600), 600],
+    ['\u{16D63}\u{16D67}\u{16D67}'.repeat(600), 600],
+    [`e${'\u0323\u0302'.repeat(2_000)}`, 29],
+    ['Σ'.repeat(600), 600],
+  ];
+  for (const [text, length] of composed) {
+    expect([boundedFold(text, length, foldText), fits(text, foldText, length - 1)]).toEqual([foldText(text), false]);
+    expect(fits(text, foldedText, 600)).toBe(true);
+  }
+});
+
+test('any text is folded whole, or as too long as it is', () => {
+  const letter = fc.constantFrom(
+    ...Array.from(
+      'aIİΣß\u0301\u0323\u0344\u0345\u1112\u1161\u11ABㅎㅏㄴﾡￇｶ\uFF9Eか\u3099\u0E33\u09C7\u09BE\u{16D63}\u{16D67}\u{16D68}\u{1D15E}\u2126😀\uFDFA',
+    ),
+  );
+  const text = fc.array(
+    fc.tuple(letter, fc.integer({ min: 1, max: 40 })).map(([one, count]) => one.repeat(count)),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 600 }), fc.constantFrom(foldText, foldedText), (parts, maximum, fold) => {
+      const whole = fold(parts.join(''));
+      const bounded = boundedFold(parts.join(''), maximum, fold);
+      if (isLongerThan(whole, maximum)) expect(isLongerThan(bounded, maximum)).toBe(true);
+      else expect(bounded).toBe(whole);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('a text that is longer than its index has room for is refused, by characters', () => {

@@ -216,10 +216,24 @@ describe('the entry of x-index', () => {
   });
 
   test('422 — of an entity whose folded text is longer than the index holds', async () => {
-    const create = (name: string) => service().call('POST', '/rest/entity/felt', { ...ada, json: { name } });
-    expect((await create('ß'.repeat(300))).status).toBe(201);
-    const answer = await create('ß'.repeat(301));
-    expect([answer.status, ...faultsIn(answer)]).toEqual([422, '/name too-long']);
+    await declareType(service(), 'tweed', { ...document, 'x-index': [{ field: 'name', fold: true }] });
+    const create = (name: string) => service().call('POST', '/rest/entity/tweed', { ...ada, json: { name } });
+    // The ligature is one character, and 18 in NFKC. An accent is no character of its own.
+    for (const name of ['ß'.repeat(300), '\uFDFA'.repeat(33), 'e\u0301'.repeat(600)]) expect((await create(name)).status).toBe(201);
+    for (const name of ['ß'.repeat(301), '\uFDFA'.repeat(34), 'e\u0301'.repeat(601)]) {
+      const answer = await create(name);
+      expect([answer.status, ...faultsIn(answer)]).toEqual([422, '/name too-long']);
+    }
+    const countOf = async (length: number) => {
+      const filter = { name: { $fold: { $prefix: '\uFDFA'.repeat(length) } } };
+      const page = await queryBy(service(), ada, 'tweed', { filter });
+      return [page.status, keysIn([page.body]).length];
+    };
+    expect([await countOf(33), await countOf(34), await countOf(1_000)]).toEqual([
+      [200, 1],
+      [200, 0],
+      [200, 0],
+    ]);
   });
 });
 

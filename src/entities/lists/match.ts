@@ -5,7 +5,7 @@
  */
 import type { Principal } from '../../authn/principal.ts';
 import { readableCompanion } from '../../companion/layout.ts';
-import { rulesOf } from '../../companion/rules.ts';
+import { indexedLength, rulesOf } from '../../companion/rules.ts';
 import { searchedSource } from '../../companion/source.ts';
 import type { Run } from '../../database/read-transaction.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
@@ -103,7 +103,7 @@ class TargetReader {
 /** The fields of entities that the caller may not read: any name, folded or not, and any reference. */
 const anyField: FieldTypes = {
   typeOf: () => 'any',
-  foldingOf: () => 'indexed',
+  foldingOf: () => indexedLength,
   targetOf: () => ({ name: '', fields: anyField }),
 };
 
