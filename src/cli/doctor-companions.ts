@@ -2,9 +2,9 @@
 import type { Store } from '../database/port.ts';
 import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
 import { verifyCompanion } from '../entities/verify.ts';
-import { faultOfStored } from '../entity-types/proof.ts';
 import { listOutdatedTypes } from '../entity-types/rules.ts';
 import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
+import { faultOfStored } from '../entity-types/stored-type.ts';
 import { uncheckedTypeRisk } from '../maintenance/risks.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
 

@@ -3,7 +3,7 @@
  * `oneOf`, `if` and `$ref` are taken apart. A keyword that is not read (`not`, `dependentSchemas`, a reference in a circle) leaves more values than
  * fit, never fewer.
  */
-import { isSchemaObject, targetOf, type Schema } from './subschemas.ts';
+import { isSchemaObject, targetOf, typeNamesOf, type Schema } from './subschemas.ts';
 
 /** Schemas that apply to the same value. Without any, every value fits. */
 export type Alternative = readonly Schema[];
@@ -146,7 +146,7 @@ function namesIn(alternatives: readonly Alternative[]): ReadonlySet<string> {
 
 /** Whether an object can fit all schemas of the alternative, as far as `type` says. */
 function mayBeObject(alternative: Alternative): boolean {
-  return alternative.every(({ type }) => type === undefined || type === 'object' || [type].flat().includes('object'));
+  return alternative.every((schema) => typeNamesOf(schema)?.includes('object') ?? true);
 }
 
 function schemasOfMember(alternative: Alternative, name: string): unknown[] {

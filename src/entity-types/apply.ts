@@ -14,6 +14,7 @@ import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
 import { isReferenced, isSettled } from './rules.ts';
 import { findStoredType, listBuilds, type StoredType, type TypeRow } from './store.ts';
+import { readableDocument } from './stored-document.ts';
 import { assertRoom, isToBeBuilt, wantedCompanion, type BuildProgress, type TypeChangeResult, type Start } from './transaction.ts';
 
 const rounds = 10;
@@ -97,7 +98,8 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
 export async function settleType(store: Store, actor: Actor, name: string, options: ApplyOptions = {}, isTarget = false): Promise<boolean> {
   return await repeatedly(name, options, async () => {
     const stored = await findStoredType(store.db, name);
-    if (stored.id === undefined) return false;
+    // A table is built by rules that this version reads.
+    if (stored.id === undefined || (stored.type && readableDocument(stored.type.document) !== stored.type.document)) return false;
     const change = { name, document: stored.type?.document ?? null, source: stored.type?.source ?? ('command' as const) };
     const start = startOf(actor, change, stored, options, isTarget || (await isReferenced(store.db, name)));
     const wanted = wantedCompanion(start, stored.id);

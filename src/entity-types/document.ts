@@ -4,6 +4,7 @@
  */
 import { ruleKeywords } from '../companion/rules.ts';
 import { formatNames } from '../contract/formats.ts';
+import { retentionOf } from '../entities/retention.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
@@ -35,9 +36,7 @@ const maximumUnique = 1_000;
 
 const ifMatchKeyword = 'x-if-match';
 const historyKeyword = 'x-history';
-const trashKeyword = 'x-soft-delete';
-/** A number of days, weeks, months or years (ISO 8601), less than 100 years. */
-const duration = /^P(?:[1-9][0-9]{0,3}D|[1-9][0-9]{0,2}[WM]|[1-9][0-9]?Y)$/;
+export const trashKeyword = 'x-soft-delete';
 const pointerExample = '{"$ref":"#/$defs/…"}';
 /** A pointer that all readers of a document resolve as {@link targetOf} does. */
 const plainPointer = /^#(?:\/[\p{L}\p{M}\p{N}_.$~-]+)*$/u;
@@ -116,12 +115,8 @@ function faultsOfSchema(walked: Walked, schema: unknown, pointer: string): Fault
 }
 
 function faultsOfKeyword({ document, schemas, source }: Walked, keyword: string, value: unknown, pointer: string, atTop: boolean): Fault[] {
-  if (keyword === ifMatchKeyword && atTop)
-    return value === 'required' ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'required' } }];
-  if (keyword === historyKeyword && atTop)
-    return isTime(value) ? [] : [{ pointer, code: 'invalid-value', values: { allowed: '{"keep":"P30D"}' } }];
-  if (keyword === trashKeyword && atTop)
-    return value === true || isTime(value) ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'true, {"keep":"P30D"}' } }];
+  const serviceFaults = atTop ? faultsOfServiceKeyword(keyword, value, pointer) : undefined;
+  if (serviceFaults) return serviceFaults;
   if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
   const faults = [...faultsOfName(keyword, pointer), ...faultsOfOlderForm(keyword, value, pointer)];
   if (faults.length > 0) return faults;
@@ -138,9 +133,19 @@ function faultsOfKeyword({ document, schemas, source }: Walked, keyword: string,
   return [];
 }
 
-function isTime(value: unknown): boolean {
-  const { keep, ...others } = isSchemaObject(value) ? value : {};
-  return typeof keep === 'string' && duration.test(keep) && Object.keys(others).length === 0;
+/** The faults of a keyword of the service at the top of a document; undefined for any other, also for those of rules. */
+export function faultsOfServiceKeyword(keyword: string, value: unknown, pointer: string): Fault[] | undefined {
+  const refused = (allowed: string): Fault[] => [{ pointer, code: 'invalid-value', values: { allowed } }];
+  switch (keyword) {
+    case ifMatchKeyword:
+      return value === 'required' ? [] : refused('required');
+    case historyKeyword:
+      return retentionOf(value) === undefined ? refused('{"keep":"P30D"}') : [];
+    case trashKeyword:
+      return value === true || retentionOf(value) !== undefined ? [] : refused('true, {"keep":"P30D"}');
+    default:
+      return undefined;
+  }
 }
 
 /** Where a refusal of a pattern leads. */
@@ -197,7 +202,7 @@ function faultsOfExpansion(document: Schema): Fault[] {
  * What is found only when a validator is made: a pattern that is none, a limit that its format cannot have, schemas that apply each other
  * for ever.
  */
-export function faultsOfCompilation(document: Schema, source: TypeSource): Fault[] {
+function faultsOfCompilation(document: Schema, source: TypeSource): Fault[] {
   try {
     compileSchema(schemaOf(document), validatorOptions(source));
     return [];

@@ -6,7 +6,7 @@ import { isSameJson } from '../json-schema/same-json.ts';
 import type { Field, FieldType, FieldTypes, ScalarType } from '../filter/fields.ts';
 import { fitsType } from '../filter/values.ts';
 import { AlternativesReader, mentionsMember, type Alternative } from './alternatives.ts';
-import { isSchemaObject, targetOf, type Schema } from './subschemas.ts';
+import { isSchemaObject, targetOf, typeNamesOf, type Schema } from './subschemas.ts';
 
 const formats: Readonly<Record<string, ScalarType>> = { int64: 'int64', decimal: 'decimal', 'date-time': 'date-time', date: 'date' };
 
@@ -200,8 +200,7 @@ function referredBy(schema: unknown, root: Schema): unknown {
 
 const jsonType = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-function typesOf({ type, nullable }: Schema): ReadonlySet<string> {
-  if (type === undefined) return allTypes;
-  const types = [type].flat().map((each: unknown) => (each === 'integer' ? 'number' : each));
-  return new Set([...types.filter((each) => typeof each === 'string'), ...(nullable === true ? ['null'] : [])]);
+function typesOf(schema: Schema): ReadonlySet<string> {
+  const names = typeNamesOf(schema)?.map((each) => (each === 'integer' ? 'number' : each));
+  return names ? new Set([...names, ...(schema['nullable'] === true ? ['null'] : [])]) : allTypes;
 }

@@ -1,7 +1,6 @@
 /** The order in which changes of several types can be carried out, since a type refers to declared names only. */
-import type { RuleKeywords } from '../companion/rules.ts';
 import type { TypeChange } from './plan.ts';
-import { targetsOf } from './references.ts';
+import { referencesOf, targetsOf } from './references.ts';
 import type { Schema } from './subschemas.ts';
 
 /**
@@ -67,8 +66,8 @@ function deletionsInOrder(deletions: readonly TypeChange[], inForce: ReadonlyMap
 }
 
 function withoutReferences(change: TypeChange, targets: readonly string[]): TypeChange {
-  const { 'x-references': references = {} }: RuleKeywords = change.document ?? {};
-  const kept = Object.entries(references).filter(([, { to }]) => !targets.includes(to));
-  const document: Schema = { ...change.document, 'x-references': Object.fromEntries(kept) };
+  const kept = referencesOf(change.document ?? {}).filter(({ to }) => !targets.includes(to));
+  const references = Object.fromEntries(kept.map(({ field, ...reference }) => [field, reference]));
+  const document: Schema = { ...change.document, 'x-references': references };
   return { ...change, document };
 }

@@ -7,6 +7,7 @@ import { differencesOf } from './compare.ts';
 import { withoutRules } from './rule-keywords.ts';
 import { ruleDifferences } from './rules.ts';
 import type { TypeRow } from './store.ts';
+import { readableDocument, unreadablePlaces } from './stored-document.ts';
 import type { Schema } from './subschemas.ts';
 
 /** A change of a type; without a document its deletion. */
@@ -55,18 +56,21 @@ export function planOf(current: TypeRow | undefined, { name, document }: TypeCha
 
 function stepsOf(current: Schema | undefined, document: Schema | null): PlanStep[] {
   if (document === null) return current ? [{ kind: 'delete', pointer: '', effect: 'loss' }] : [];
-  const rules = ruleDifferences(current ?? {}, document).map(({ kind, pointer }): PlanStep => ({
+  const readable = readableDocument(current ?? {});
+  const rules = ruleDifferences(readable, document).map(({ kind, pointer }): PlanStep => ({
     kind,
     pointer,
     effect: kind === 'rule' ? 'build' : 'none',
   }));
   if (!current) return [{ kind: 'declare', pointer: '', effect: 'check' }, ...rules];
   const differences = differencesOf(withoutRules(current), withoutRules(document));
+  // Entities need not fit what this version does not read.
+  const unread: PlanStep[] = unreadablePlaces(current).length > 0 ? [{ kind: 'narrower', pointer: '', effect: 'check' }] : [];
   const steps = differences.map(({ kind, pointer }): PlanStep => {
-    if (pointer === '/x-history' && isShorter(keepOf(current), keepOf(document))) return { kind: 'shorter', pointer, effect: 'loss' };
+    if (pointer === '/x-history' && isShorter(keepOf(readable), keepOf(document))) return { kind: 'shorter', pointer, effect: 'loss' };
     return { kind, pointer, effect: kind === 'narrower' ? 'check' : 'none' };
   });
-  if (steps.length + rules.length > 0 || isDeepStrictEqual(current, document)) return [...steps, ...rules];
+  if (steps.length + rules.length > 0 || isDeepStrictEqual(current, document)) return [...unread, ...steps, ...rules];
   // The rules are in another order.
   return [{ kind: 'note', pointer: '', effect: 'none' }];
 }

@@ -1,11 +1,10 @@
 /** Checks documents of callers in a thread that can be ended, so that no document stops the process (rule 101). */
 import { extname } from 'node:path';
-import type { TypeSource } from '../database/tables.ts';
 import type { Fault } from '../faults.ts';
 import { BoundedQueue, busy } from '../http/concurrency-limit.ts';
 import { Sandbox, SandboxEndedError } from '../sandbox/sandbox.ts';
 import type { DocumentJob, DocumentReport } from './document-worker.ts';
-import { faultsOfCompilation, reported } from './document.ts';
+import { reported } from './document.ts';
 import { linearPatternSize } from '../sandbox/linear-pattern.ts';
 import { costlyPatternIn, patternsIn } from './patterns.ts';
 import { isSchemaObject, type Schema } from './subschemas.ts';
@@ -33,28 +32,10 @@ export async function faultsOfUntrusted(document: unknown): Promise<Fault[]> {
 }
 
 /**
- * Why fields cannot be checked against a stored document, with the pointers of what is in the way; none if it is the document as a whole.
- */
-export interface StoredTypeFault {
-  code: 'type-too-costly' | 'type-not-supported';
-  pointers: readonly string[];
-}
-
-/**
- * The fault of a stored document, which an earlier version may have accepted by other rules; undefined if fields can be checked against
- * it. Throws 503 `busy`.
- */
-export async function faultOfStored(document: Schema, source: TypeSource): Promise<StoredTypeFault | undefined> {
-  if (source === 'api' && !(await isCheapDocument(document))) return { code: 'type-too-costly', pointers: [] };
-  const faults = faultsOfCompilation(document, source);
-  return faults.length === 0 ? undefined : { code: 'type-not-supported', pointers: faults.map(({ pointer = '' }) => pointer) };
-}
-
-/**
  * Whether this process may compile the patterns of a stored document, which an earlier version may have accepted, and has a meaning for
  * all of them. Throws 503 `busy`.
  */
-async function isCheapDocument(document: Schema): Promise<boolean> {
+export async function isCheapDocument(document: Schema): Promise<boolean> {
   if (costlyPatternIn(document) === undefined) return [...patternsIn(document).keys()].every((pattern) => linearPatternSize(pattern));
   try {
     return (await runJob({ kind: 'patterns', document })).processorMs <= maximumStoredMs;

@@ -1,13 +1,12 @@
 /** How types refer to each other: whether the targets are declared, and how far a deletion cascades. */
 import type { Kysely } from 'kysely';
-import type { RuleKeywords } from '../companion/rules.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
 import type { TypeChange } from './plan.ts';
 import { listCompanions, listTypes } from './store.ts';
-import type { Schema } from './subschemas.ts';
+import { isSchemaObject, type Schema } from './subschemas.ts';
 
 /** The most types in a row whose entities one deletion reaches, beyond the first. */
 const maximumCascades = 4;
@@ -63,9 +62,12 @@ export function targetsOf(document: Schema): string[] {
   return [...new Set(referencesOf(document).map(({ to }) => to))];
 }
 
-function referencesOf(document: Schema): (Omit<TypeReference, 'from'> & { field: string })[] {
-  const { 'x-references': references = {} }: RuleKeywords = document;
-  return Object.entries(references).map(([field, { to, onDelete = 'restrict' }]) => ({ field, to, onDelete }));
+/** The references of the document, those of a stored one as far as it names what they lead to. */
+export function referencesOf({ 'x-references': references }: Schema): (Omit<TypeReference, 'from'> & { field: string })[] {
+  return Object.entries(isSchemaObject(references) ? references : {}).flatMap(([field, reference]) => {
+    const { to, onDelete = 'restrict' } = isSchemaObject(reference) ? reference : {};
+    return typeof to === 'string' ? [{ field, to, onDelete: String(onDelete) }] : [];
+  });
 }
 
 async function listReferences(db: Kysely<Database>): Promise<TypeReference[]> {

@@ -7,9 +7,8 @@ import type { Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { compileType, typeWithoutWrites } from './compile.ts';
-import { faultOfStored, type StoredTypeFault } from './proof.ts';
 import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
+import { compileStored, type StoredTypeFault } from './stored-type.ts';
 import type { EntityType, EntityTypes } from './types.ts';
 
 /**
@@ -103,10 +102,9 @@ export class TypeRegistry implements EntityTypes {
   async #load(revision: string, db: Kysely<Database>): Promise<EntityType> {
     const found = await findRevision(db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
-    const { name, document, source, companion, isPlaceholder, mayBeUnfit } = found;
-    const fault = await faultOfStored(document, source);
+    const { name, isPlaceholder, mayBeUnfit } = found;
+    const { type, fault } = await compileStored({ revision, ...found });
     if (fault) this.#onUnchecked(name, fault);
-    const type = fault ? typeWithoutWrites(revision, document, fault.code, companion) : compileType(revision, document, source, companion);
     return { ...type, isPlaceholder, mayBeUnfit };
   }
 }

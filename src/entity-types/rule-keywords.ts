@@ -1,5 +1,5 @@
 /** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
-import { indexedMember, isText, isTextIndexRule, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
+import { indexedMember, isText, isTextIndexRule, ruleKeywords, rulesOf, type RuleKeywords } from '../companion/rules.ts';
 import type { Fault } from '../faults.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';
@@ -89,6 +89,22 @@ export function faultsOfRules(document: Schema, types: FieldTypes): Fault[] {
   const errors = form.errorsOf(keywords);
   if (errors.length > 0) return [...faultsOf(errors, 'body', keywords).faults];
   return new RuleFaults(document, types).find(keywords);
+}
+
+/** The pointers of the rules of a stored document that `rulesOf` does not read. A rule may have other faults of {@link faultsOfRules} and stay in force. */
+export function unreadableRules(document: Schema, types: FieldTypes): string[] {
+  return ruleKeywords.flatMap((keyword) => {
+    if (!(keyword in document)) return [];
+    const rules = { [keyword]: document[keyword] };
+    const errors = form.errorsOf(rules);
+    if (errors.length > 0) return errors.map(({ instancePath }) => instancePath);
+    try {
+      rulesOf(rules, types);
+      return [];
+    } catch {
+      return new RuleFaults(document, types).find(rules).map(({ pointer = '' }) => pointer);
+    }
+  });
 }
 
 class RuleFaults {

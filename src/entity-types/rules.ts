@@ -10,6 +10,7 @@ import { pointerTo } from '../http/pointer.ts';
 import { schemaOf } from './document.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { listCompanions, listDocuments, type StoredType } from './store.ts';
+import { readableDocument } from './stored-document.ts';
 import type { Schema } from './subschemas.ts';
 
 /** A rule, or an index, that one of two documents has. */
@@ -121,6 +122,8 @@ export async function listOutdatedTypes(db: Kysely<Database>): Promise<string[]>
   const companions = new Map((await listCompanions(db)).map(({ name, companion }) => [name, companion]));
   const targets = new Set([...companions].flatMap(([name, { references }]) => references.flatMap(({ to }) => (to === name ? [] : [to]))));
   const outdated = [...(await listDocuments(db))].filter(([name, document]) => {
+    // It must be declared with other rules first.
+    if (readableDocument(document) !== document) return false;
     const companion = companions.get(name) ?? null;
     // The number of the table is not compared.
     return needsBuild(completePart({ companion }), companionOfDocument(document, 0, companion, targets.has(name)));

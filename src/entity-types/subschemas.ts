@@ -36,6 +36,14 @@ export function isSchemaObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const typeNames: readonly unknown[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
+
+/** What the keyword `type` says; undefined without it, and where a stored document has a value that names no types. */
+export function typeNamesOf({ type }: Schema): readonly string[] | undefined {
+  const names: unknown[] = [type].flat();
+  return names.length > 0 && names.every((name) => typeof name === 'string' && typeNames.includes(name)) ? names.map(String) : undefined;
+}
+
 /** The schemas directly inside `schema`; without those that only `$ref` applies, if `applied` is true. */
 export function subschemasOf(schema: Schema, applied = false): Subschema[] {
   return Object.entries(schema).flatMap(([keyword, value]): Subschema[] => {

@@ -14,7 +14,8 @@ import { inTurn } from '../http/turns.ts';
 import { allActions } from '../rights/actions.ts';
 import { isPermitted } from '../rights/permit.ts';
 import { findDocuments, listTypes } from './store.ts';
-import { joinParts, PartMaker, type TypePart, type VisibleType } from './typed-contract/derive.ts';
+import { readableDocument } from './stored-document.ts';
+import { joinParts, PartMaker, type TypePart } from './typed-contract/derive.ts';
 import { schemaNames } from './typed-contract/names.ts';
 import { parseJson } from '../parse-json.ts';
 
@@ -120,7 +121,7 @@ export class TypedContracts {
         const text = documents.get(revision) ?? '{}';
         length.documents += text.length;
         requireLength(length.documents, maximumCharacters.documents);
-        const part = await oneTurn(userName, () => maker.part({ ...type, document: parseJson(text) as VisibleType['document'] }));
+        const part = await oneTurn(userName, () => maker.part({ ...type, document: readableDocument(parseJson(text)) }));
         length.parts += part.paths.length + part.schemas.length;
         requireLength(length.parts, maximumCharacters.parts);
         parts.push(part);

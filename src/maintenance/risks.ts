@@ -6,7 +6,7 @@ import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
 import { databaseUrls } from '../config/database-settings.ts';
 import { isLoopback } from '../config/near-hosts.ts';
 import type { Database } from '../database/tables.ts';
-import type { StoredTypeFault } from '../entity-types/proof.ts';
+import type { StoredTypeFault } from '../entity-types/stored-type.ts';
 import { openFilesAdvice } from '../http/open-files.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 

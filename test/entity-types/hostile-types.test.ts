@@ -111,3 +111,35 @@ test('422 — a stored type that an earlier version accepted and this one cannot
   await new TypeRegistry(service().db, { entityTypes: 'open' }, (...each) => reported.push(each)).find(name);
   expect(reported).toEqual([[name, { code: 'type-not-supported', pointers: ['/properties/at/formatMinimum'] }]]);
 });
+
+test.for<[document: object, place: string]>([
+  [{ properties: { at: { allOf: {} } }, 'x-soft-delete': true }, '/properties/at/allOf'],
+  [{ properties: { at: { type: 'string' } }, 'x-unique': 5, 'x-soft-delete': true }, '/x-unique'],
+  [{ dependencies: { at: ['by'] }, 'x-soft-delete': true }, '/dependencies'],
+])(
+  '422 — a stored type with a keyword that this version does not read refuses writes, can be read, and goes on as it says: %j (rule 151)',
+  async ([document, place]) => {
+    expect((await put({ properties: { at: { type: 'string' } } })).status).toBe(201);
+    const { body } = await create({ at: 'x' });
+    await storeDocument(service().db, name, document, 'api');
+    const replica = await service().replica();
+    const call = (method: string, path: string, json?: object) =>
+      replica.call<ProblemBody & Entity>(method, `/rest/entity/${name}${path}`, { cookie, ...(json && { json }) });
+    expect(faultsOf(await call('POST', '', { at: 'y' }))).toEqual([422, 'type-not-supported ']);
+    expect((await call('GET', '?filter={"at":"x"}')).body).toMatchObject({ items: [{ key: body.key }] });
+    const reported: unknown[] = [];
+    await new TypeRegistry(service().db, { entityTypes: 'open' }, (...each) => reported.push(each)).find(name);
+    expect(reported).toEqual([[name, { code: 'type-not-supported', pointers: [place] }]]);
+    expect((await call('DELETE', `/${body.key}`)).status).toBe(204);
+    expect((await call('GET', '?deleted=only')).body).toMatchObject({ items: [{ key: body.key }] });
+    expect(
+      (
+        await service().call('PUT', `/rest/entity-type/${name}`, {
+          cookie,
+          json: { properties: { at: { type: 'string' } } },
+          headers: { 'if-match': '*' },
+        })
+      ).status,
+    ).toBe(200);
+  },
+);

@@ -1,7 +1,8 @@
 /** The declared types as a process knows them. */
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { TypeRegistry } from '../../src/entity-types/registry.ts';
+import { Compiler } from '../../src/json-schema/compiler.ts';
 import { declareType } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
@@ -14,6 +15,17 @@ test('concurrent requests share the load of a type, and later ones its result', 
   const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => registry.at('order', revision)));
   expect(first?.document).toEqual({ required: ['a'] });
   for (const type of [...others, await registry.find('order')]) expect(type).toBe(first);
+});
+
+test('a load makes one validator', async () => {
+  await declareType(service(), 'receipt', { properties: { a: { type: 'string' } } });
+  const compile = vi.spyOn(Compiler.prototype, 'compileRoot');
+  try {
+    await new TypeRegistry(service().db, { entityTypes: 'open' }).find('receipt');
+    expect(compile).toHaveBeenCalledTimes(1);
+  } finally {
+    compile.mockRestore();
+  }
 });
 
 test('what a transaction loads is there for later ones', async () => {

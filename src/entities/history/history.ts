@@ -11,6 +11,7 @@ import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import { atPosition, type Cursors } from '../lists/cursors.ts';
 import { representEntity } from '../represent.ts';
+import { retentionOf } from '../retention.ts';
 import type { EntityRow } from '../row.ts';
 import { findLight } from '../store.ts';
 
@@ -107,8 +108,7 @@ const listFrom = prepare<VersionPlace & { before: string | null; limit: number }
 
 /** How long versions are kept under a document, as an ISO 8601 duration. */
 export function keepOf(document: Readonly<Record<string, unknown>> | undefined): string {
-  const history = document?.['x-history'] as { keep?: string } | undefined;
-  return history?.keep ?? defaultKeep;
+  return retentionOf(document?.['x-history']) ?? defaultKeep;
 }
 
 /** The entity as it was in this version; undefined if the permit covers none that is kept. */

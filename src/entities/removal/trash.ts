@@ -8,6 +8,7 @@ import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import { retentionOf } from '../retention.ts';
 import { entityRowColumns, type EntityRow } from '../row.ts';
 import type { Place, RowState } from '../statements.ts';
 import { typeRevision } from '../type-guard.ts';
@@ -15,10 +16,9 @@ import { typeRevision } from '../type-guard.ts';
 /** Where the type says no time. */
 const defaultKeep = 'P30D';
 
-/** How long deleted entities stay in the trash under `x-soft-delete`, as an ISO 8601 duration; null if they do not. */
+/** How long deleted entities stay in the trash under `x-soft-delete`, as an ISO 8601 duration; null if they do not, without the keyword. */
 export function trashKeepOf(softDelete: unknown): string | null {
-  if (softDelete === true) return defaultKeep;
-  return (softDelete as { keep?: string } | null | undefined)?.keep ?? null;
+  return softDelete === undefined || softDelete === null ? null : (retentionOf(softDelete) ?? defaultKeep);
 }
 
 /** What an entity in the trash has besides. */
