@@ -1,7 +1,10 @@
 /** Reads NDJSON: a JSON object in each line. Empty lines count, and have no row. */
+import { Problem } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import { readJson } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { GrowingBuffer } from '../http/growing-buffer.ts';
+import { pointerTo } from '../http/pointer.ts';
 import { Pauses } from '../http/turns.ts';
 import { malformedRow, refusedRow, rowLimits, tooLarge, type ImportRow, type ImportRows } from './import-row.ts';
 
@@ -105,16 +108,22 @@ function rowOf(row: number, line: Buffer): ImportRow | undefined {
       .toSorted()
       .join() === entityMembers
   ) {
+    const faults = faultsOfEnvelope({ key, version, database });
+    if (faults.length > 0) return { row, problem: new Problem('validation-failed', { faults }) };
     const sent = { row, fields, text: memberTexts(text).get('fields') ?? '{}' };
-    return {
-      ...sent,
-      key: String(key),
-      version: String(version),
-      database: typeof database === 'string' ? database : undefined,
-      isExported: true,
-    };
+    return { ...sent, key: String(key), version: String(version), database: database as string | undefined, isExported: true };
   }
   return isBeyond ? refusedRow(row, asFields) : { row, fields: value, text };
+}
+
+/** A name of the database that is no text would let the keys of another one count (rule 148). Some programs write keys and versions as the other type. */
+function faultsOfEnvelope({ database, ...numbers }: { key: unknown; version: unknown; database: unknown }): Fault[] {
+  const faults = Object.entries(numbers)
+    .filter(([, value]) => typeof value !== 'string' && typeof value !== 'number')
+    .map(([name]): Fault => ({ pointer: pointerTo([name]), code: 'invalid-type', values: { allowed: 'string, number' } }));
+  if (database !== undefined && typeof database !== 'string')
+    faults.push({ pointer: '/database', code: 'invalid-type', values: { allowed: 'string' } });
+  return faults;
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -130,6 +130,23 @@ test('422 — a header with two databases, and a cell in the column of the datab
   expect(filled.end).toMatchObject({ created: 2 });
 });
 
+test.each<[member: string, change: object, place: string]>([
+  ['a database that is no text', { database: 5 }, '/database'],
+  ['a database that is null', { database: null }, '/database'],
+  ['a database that is a list of one', { database: ['db0123456789abcdef'] }, '/database'],
+  ['a key that is null', { key: null }, '/key'],
+  ['a version that is an object', { version: {} }, '/version'],
+])('422 — a line of an export with %s, whose keys do not count (rule 148)', async (_title, change, place) => {
+  await seed();
+  const before = await rowsOf(service(), order);
+  const [line = ''] = (await exported(order, 'ndjson')).split('\n');
+  const file = JSON.stringify({ ...(JSON.parse(line) as object), ...change });
+  const { refused, end } = await send(order, `${file}\n{"number":"4"}`);
+  expect(refusalsOf(refused)).toEqual([`1 422 invalid-type ${place}`]);
+  expect(end).toMatchObject({ failed: 1, created: 1 });
+  expect((await rowsOf(service(), order)).slice(0, before.length)).toEqual(before);
+});
+
 test('422 — the caller who may not read the targets learns nothing of their rules (rule 116)', async () => {
   await seed();
   const stranger = await service().createUser('eve', { [order]: ['create', 'read', 'update'] });
