@@ -92,6 +92,45 @@ describe('a keyword becomes its successor, and the note has its place', () => {
       {},
       ['/properties/p/requierd dropped: JSON Schema has no such keyword. If required is meant, correct it'],
     ],
+    [
+      'dependencies beside dependentRequired of the same name',
+      { dependencies: { a: ['b'] }, dependentRequired: { a: ['c'] } },
+      { dependentRequired: { a: ['b'] }, allOf: [{ dependentRequired: { a: ['c'] } }] },
+      ['/properties/p/dependencies became dependentRequired'],
+    ],
+    [
+      'dependencies behind dependentSchemas and allOf',
+      { allOf: [{ minProperties: 1 }], dependentSchemas: { a: { required: ['c'] } }, dependencies: { a: { required: ['b'] } } },
+      {
+        allOf: [{ minProperties: 1 }, { dependentSchemas: { a: { required: ['b'] } } }],
+        dependentSchemas: { a: { required: ['c'] } },
+      },
+      ['/properties/p/dependencies became dependentSchemas'],
+    ],
+    [
+      'a type of a program beside not',
+      { not: { type: 'string' }, typeof: 'function' },
+      { not: { type: 'string' }, allOf: [{ not: {} }] },
+      ['/properties/p/typeof became {"not": {}}: no JSON value is one'],
+    ],
+    [
+      'patterns that become the same',
+      { patternProperties: { 'a\\-': { type: 'string' }, 'a-': { minLength: 2 } } },
+      { patternProperties: { 'a-': { allOf: [{ type: 'string' }, { minLength: 2 }] } } },
+      [expect.stringContaining('became')],
+    ],
+    [
+      'nullable beside const',
+      { type: 'string', nullable: true, const: 'a' },
+      { type: ['string', 'null'], const: 'a' },
+      ['/properties/p/nullable became the type null, but const still refuses null'],
+    ],
+    [
+      'nullable beside allOf',
+      { type: 'string', nullable: true, allOf: [{ minLength: 1 }] },
+      { type: ['string', 'null'], allOf: [{ minLength: 1 }] },
+      ['/properties/p/nullable became the type null. Null must fit allOf too'],
+    ],
     ['a type of a program', { typeof: 'function' }, { not: {} }, ['/properties/p/typeof became {"not": {}}: no JSON value is one']],
     ['a type of a program that JSON has', { instanceof: ['RegExp', 'Array'] }, {}, [expect.stringContaining('Write type instead')]],
     ['examples that are no list', { examples: 'x' }, {}, ['/properties/p/examples dropped: it is no list']],
@@ -253,6 +292,11 @@ describe('references', () => {
 
 describe('what cannot be converted is named with its place and what to do', () => {
   test.each<[string, unknown, string[]]>([
+    [
+      'items as a list beside prefixItems',
+      { $schema: draft(7), properties: { p: { prefixItems: [{ type: 'string' }], items: [] } } },
+      ['/properties/p/items is a list beside prefixItems, which means the same. Leave one of them'],
+    ],
     ['draft 3', { $schema: draft(3) }, ['/$schema is draft 3 or older. Convert it to draft 4 first']],
     ['a schema that is no object', true, [' is no object. The fields of an entity are an object']],
     ['a list', { type: 'array' }, ['/type This value is not accepted. Accepted: object.']],

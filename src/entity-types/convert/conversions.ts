@@ -64,8 +64,12 @@ const dependencies: KeywordConversion = (value, { note, inner }) => {
   return { ...found, ...(schemas.length > 0 && { dependentSchemas: Object.fromEntries(schemas) as Schema }) };
 };
 
-const items: KeywordConversion = (value, { note, inner }) => {
+const items: KeywordConversion = (value, { schema, note, refuse, inner }) => {
   if (!Array.isArray(value)) return { items: inner(value) };
+  if ('prefixItems' in schema) {
+    refuse('is a list beside prefixItems, which means the same. Leave one of them');
+    return {};
+  }
   note('became prefixItems');
   return value.length === 0 ? {} : { prefixItems: value.map((each: unknown, index) => inner(each, String(index))) };
 };
@@ -98,8 +102,14 @@ const nullable: KeywordConversion = (value, context) => {
     note('dropped: it has no effect without type. If null is meant, write {"anyOf": [{…}, {"type": "null"}]}');
     return {};
   }
-  const values = schema['enum'];
-  note(Array.isArray(values) && !values.includes(null) ? 'became the type null, but enum still refuses null' : 'became the type null');
+  const { const: only, enum: values } = schema;
+  const refusing = [
+    ...(Array.isArray(values) && !values.includes(null) ? ['enum'] : []),
+    ...(only !== undefined && only !== null ? ['const'] : []),
+  ];
+  const others = ['allOf', 'anyOf', 'oneOf', 'not', 'if'].filter((name) => name in schema);
+  if (refusing.length > 0) note(`became the type null, but ${refusing.join(' and ')} still refuses null`);
+  else note(others.length > 0 ? `became the type null. Null must fit ${others.join(' and ')} too` : 'became the type null');
   return {};
 };
 
@@ -137,7 +147,13 @@ const patternProperties: KeywordConversion = (value, { keyword, inner, note, ref
     else if (found !== name) note(`${name} became ${found}`);
     return [found ?? name, inner(schema, name)];
   });
-  return { [keyword]: Object.fromEntries(members) };
+  // Two patterns may become the same.
+  const byName = Map.groupBy(members, ([name]) => name);
+  return {
+    [keyword]: Object.fromEntries(
+      [...byName].map(([name, same]) => [name, same.length === 1 ? same[0]?.[1] : { allOf: same.map(([, schema]) => schema) }]),
+    ),
+  };
 };
 
 const containedLimits = ['minContains', 'maxContains'];

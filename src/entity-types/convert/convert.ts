@@ -208,12 +208,14 @@ function nameAtEnd({ file, path }: SourcePlace): string {
   return isPlain ? name : `${path.at(-2)?.replaceAll(/\W+/g, '_') ?? 'schema'}_${name}`;
 }
 
-/** Adds members. Lists and objects that are there already get the new ones too, as `allOf` and `dependentRequired` do. */
+/**
+ * Adds members, all of which must hold. A keyword that is there already stays, and the new one goes into `allOf`: two `not`, for example, or `dependentRequired` beside
+ * what `dependencies` became.
+ */
 function addMembers(schema: Schema, members: Schema): void {
   for (const [keyword, value] of Object.entries(members)) {
-    const present = schema[keyword];
-    if (Array.isArray(present) && Array.isArray(value)) schema[keyword] = [...(present as unknown[]), ...(value as unknown[])];
-    else if (isSchemaObject(present) && isSchemaObject(value)) schema[keyword] = { ...present, ...value };
-    else schema[keyword] = value;
+    if (!Object.hasOwn(schema, keyword) || keyword === '$id') schema[keyword] = value;
+    else if (keyword === 'allOf' && Array.isArray(value)) schema['allOf'] = [schema['allOf'], value].flat();
+    else addMembers(schema, { allOf: [{ [keyword]: value }] });
   }
 }
