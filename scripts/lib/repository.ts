@@ -10,7 +10,8 @@ export function listFiles(name: string, ...args: string[]): string[] {
     const files = execFileSync('git', ['ls-files', '-z', ...args], { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
     return files.split('\0').filter(Boolean).map(normalize);
   } catch (error) {
-    const reason = error instanceof Error && 'stderr' in error && error.stderr ? String(error.stderr).trim() : String(error);
+    const written = error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : '';
+    const reason = written || String(error);
     process.stderr.write(`${name}: this needs git, and ${project} as a git repository, to know which files belong to it: ${reason}\n`);
     process.exit(1);
   }

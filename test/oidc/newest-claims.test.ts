@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loginClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { RefusedCommits } from '../support/refused-commits.ts';
 import { cookieOf, TestService, useService, type Answer } from '../support/service.ts';
 
 interface Info {
@@ -65,7 +66,7 @@ async function signIn(sub: string, groups: string[], age: number): Promise<Answe
 }
 
 /** Returns to the service from `address` at the provider, with an ID token of these claims. */
-async function comeBack(address: string, cookie: string, sub: string, groups: string[], age: number): Promise<Answer> {
+async function comeBack(address: string, cookie: string, sub: string, groups: string[], age: number, status = 303): Promise<Answer> {
   const { searchParams } = new URL(address);
   const claims = {
     sub,
@@ -80,16 +81,16 @@ async function comeBack(address: string, cookie: string, sub: string, groups: st
   corp.answers.set('/token', () => ({ access_token: 'opaque', token_type: 'Bearer', id_token }));
   const query = new URLSearchParams({ state: searchParams.get('state') ?? '', code: 'any', iss: corp.url });
   const back = await service.call('GET', `/auth/oidc/corp/callback?${query.toString()}`, { cookie });
-  expect(back.status, back.text).toBe(303);
+  expect(back.status, back.text).toBe(status);
   return back;
 }
 
 /** The signed-in user links the subject, with an ID token that was issued `age` seconds before the tests began. */
-async function link(session: string, sub: string, groups: string[], age: number): Promise<void> {
+async function link(session: string, sub: string, groups: string[], age: number, status = 303): Promise<Answer> {
   const left = await service.call<{ url: string }>('POST', '/auth/oidc/corp/link', { cookie: session });
   expect(left.status, left.text).toBe(200);
   const [cookie = ''] = left.headers.getSetCookie();
-  await comeBack(left.body.url, `${session}; ${cookie.split(';')[0]}`, sub, groups, age);
+  return await comeBack(left.body.url, `${session}; ${cookie.split(';')[0]}`, sub, groups, age, status);
 }
 
 /** The signed-in user removes the link of the subject. */
@@ -163,6 +164,20 @@ describe('an older token', () => {
     expect(namesOf(await told([], 100))).toEqual(['member']);
     expect(namesOf(await told(['audit'], 150))).toEqual(['member']);
   });
+});
+
+test('503 — a link whose profiles could not follow the claims is in force, and they follow at the next sign-in', async () => {
+  const sub = newSubject();
+  const { id } = await home().createUser(sub);
+  const session = await home().openSession(id);
+  const refusing = await RefusedCommits.prepare(home().db);
+  await refusing.ofTable('user_profile', async () => {
+    const { body } = await link(session, sub, ['admins'], 300, 503);
+    expect(body).toMatchObject({ code: 'outcome-unknown' });
+  });
+  const { rows } = await sql`select from identity where subject = ${sub} and user_id = ${id}`.execute(home().db);
+  expect(rows).toHaveLength(1);
+  expect(namesOf(await signIn(sub, ['admins'], 200))).toEqual(['administrator', sub]);
 });
 
 describe('a link that is removed', () => {

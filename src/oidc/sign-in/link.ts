@@ -3,6 +3,7 @@ import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Principal } from '../../authn/principal.ts';
 import type { Context } from '../../context.ts';
+import { afterCommittedPart } from '../../database/failure.ts';
 import { Problem } from '../../errors.ts';
 import { lockCaller } from '../../sessions/self-service.ts';
 import { freshMinutes } from '../../sessions/verify.ts';
@@ -26,7 +27,7 @@ export function requireSameSession(principal: Principal | undefined, sessionId: 
  * Links the subject that has signed in at the provider to the principal's user, whose profiles then follow the claims of the ID token. An
  * existing link stays. Throws 401 if the session has ended meanwhile. Throws {@link SignInError} `taken` if the identity is linked to
  * another user, and `too-old` if the sign-in at the provider is not fresh. The browser may have removed the parameter that demands a fresh
- * one.
+ * one. Throws 503 `outcome-unknown` if the profiles could not follow: the link is in force.
  */
 export async function linkOwn(
   context: Context,
@@ -49,5 +50,6 @@ export async function linkOwn(
     await insertEvent(trx, caller.origin, { ...event, event: 'oidc.completed', detail: identity });
     if (isNew) await insertEvent(trx, caller.origin, { ...event, event: 'identity.linked', detail: { by: 'user', ...identity } });
   });
-  await followClaims(context, caller, { issuer: provider, subject, claims, issuedAt });
+  // The link is in force. The profiles also follow the claims of the next sign-in.
+  await afterCommittedPart(() => followClaims(context, caller, { issuer: provider, subject, claims, issuedAt }));
 }
