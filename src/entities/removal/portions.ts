@@ -1,12 +1,14 @@
 /** A purge of an entity with which more than 1,000 others go or change: these go first, in portions (decision 273). */
+import type { Kysely } from 'kysely';
 import type { Caller } from '../../authn/caller.ts';
 import { afterCommittedPart, exceededStatementTime } from '../../database/failure.ts';
+import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { acceptedVersions } from '../etag.ts';
 import type { Writes } from '../update.ts';
 import { problemOfRemoval, removeLocked, type RemovalRequest } from './delete.ts';
-import type { PortionDone } from './removal.ts';
+import { refuseLargeSets, type PortionDone } from './removal.ts';
 import { findRestrictions } from './restrictions.ts';
 import { StillReferencedError } from './still-referenced.ts';
 
@@ -25,8 +27,8 @@ export interface PresentPurge<T> {
 /**
  * Runs `first`. If it is refused because too many entities refer to the entity, these are deleted or changed in portions, and the purge runs again. Before each
  * portion, and before it runs again, `present` returns the purge with the caller's present rights. Throws what both throw, with the number of entities that are
- * gone by then, and 503 `outcome-unknown` after five seconds: the same request goes on with the rest. Throws 409 `still-referenced` before the first portion if
- * entities restrict the deletion.
+ * gone by then, and 503 `outcome-unknown` after five seconds: the same request goes on with the rest. Throws 409 `still-referenced` before the first portion as
+ * {@link refuseImpossible} does.
  */
 export async function purgeInPortions<T>(
   writes: Writes,
@@ -44,7 +46,7 @@ export async function purgeInPortions<T>(
       } catch (error) {
         if (!needsPortions(error)) throw error;
       }
-      await part(() => refuseRestrictions(writes, caller, purge));
+      await part(() => refuseImpossible(writes, caller, purge));
       for (let isLast = false; !isLast;) {
         if (count > 0 && performance.now() > end)
           throw new Problem('outcome-unknown', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
@@ -63,15 +65,30 @@ export async function purgeInPortions<T>(
 const needsPortions = (error: unknown): boolean =>
   error instanceof Problem && error.code === 'still-referenced' && error.faults.some(({ code }) => code === 'too-many-referrers');
 
-async function refuseRestrictions<T>(
-  { store, queues }: Writes,
+/** Throws 409 `still-referenced` for a purge that cannot come to its end, as far as that can be found before it deletes anything. */
+async function refuseImpossible<T>(
+  { store, queues, types }: Writes,
   caller: Caller,
   { authorizeDelete, removal: { key, readable } }: PresentPurge<T>,
 ): Promise<void> {
   const permit = authorizeDelete();
+  const { entity: name } = permit;
+  const companion = (await types.find(name))?.companion;
+  if (!companion) return;
   try {
-    const keys = await queues.runHeavy(permit, caller, () => findRestrictions(store.db, permit.entity, key));
-    if (keys.size > 0) throw await problemOfRemoval(store, new StillReferencedError(keys, 'restrict'), readable);
+    await queues.runHeavy(permit, caller, async () => {
+      await refuseRestrictions(store.db, name, key);
+      await refuseLargeSets(store.db, { name, companion, trashKeep: null }, key);
+    });
+  } catch (error) {
+    throw error instanceof StillReferencedError ? await problemOfRemoval(store, error, readable) : error;
+  }
+}
+
+async function refuseRestrictions(db: Kysely<Database>, name: string, key: string): Promise<void> {
+  try {
+    const keys = await findRestrictions(db, name, key);
+    if (keys.size > 0) throw new StillReferencedError(keys, 'restrict');
   } catch (error) {
     // Among millions of entities the portions come upon the restriction.
     if (!exceededStatementTime(error)) throw error;

@@ -106,15 +106,13 @@ export class Removal {
 
   /** Sets that can go without the rest, up to the limit; nothing if the rest is within it too. */
   async #portion(graph: DeletionGraph): Promise<Affected[]> {
-    const isTooLarge = (set: readonly Affected[]) => set.length - (set.includes(graph.root) ? 1 : 0) > this.#limit;
     for (;;) {
       await graph.follow();
       refuseRestricting(graph);
       const { all, closed } = graph.components();
-      const large = all.find(isTooLarge);
-      if (large) throw tooMany(large);
+      refuseLarge(graph, all, this.#limit);
       if (graph.hasMore && closed.flat().length < this.#limit) continue;
-      if (closed.at(-1)?.includes(graph.root) === true && !isTooLarge(closed.flat())) return [];
+      if (closed.at(-1)?.includes(graph.root) === true && !isTooLarge(closed.flat(), graph, this.#limit)) return [];
       const portion: Affected[] = [];
       for (const set of closed) {
         if (set.includes(graph.root) || portion.length + set.length > this.#limit) break;
@@ -153,6 +151,25 @@ export class Removal {
   #victims(affected: readonly Affected[]): Victim[] {
     return affected.map((each) => ({ key: each.key, bytes: this.#locked.get(idOf(each)) ?? 0 }));
   }
+}
+
+/**
+ * Throws a {@link StillReferencedError} if more than 1,000 of the first 10,000 entities that the deletion concerns only go together, so that no portion can
+ * have them.
+ */
+export async function refuseLargeSets(db: Kysely<Database>, deleted: Deleted, key: string): Promise<void> {
+  const along = await referrersAlong(db, deleted.name);
+  const scope = { root: { ...deleted, key }, along, going: new Map<string, ReadonlySet<string>>(), step: maximumVictims + 1 };
+  const graph = new DeletionGraph(db, { ...scope, maximum: portionsSearched * scope.step });
+  while (graph.hasMore) await graph.follow();
+  refuseLarge(graph, graph.components().all, maximumVictims);
+}
+
+const isTooLarge = (set: readonly Affected[], { root }: DeletionGraph, limit: number) => set.length - (set.includes(root) ? 1 : 0) > limit;
+
+function refuseLarge(graph: DeletionGraph, sets: readonly Affected[][], limit: number): void {
+  const large = sets.find((set) => isTooLarge(set, graph, limit));
+  if (large) throw tooMany(large.slice(0, limit + 1));
 }
 
 const idOf = ({ name, key, cleared }: Pick<Affected, 'name' | 'key' | 'cleared'>) => `${name} ${key} ${cleared?.reference.name ?? ''}`;
