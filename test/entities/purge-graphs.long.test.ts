@@ -101,6 +101,19 @@ describe('deleteEntity', () => {
     expect(await rowsIn('entity', others)).toEqual(others.map((key) => ({ key, fields: { parent: null }, version: '2' })));
   });
 
+  test('204 — a deletion counts each of 700 once that go with it and refer to one another, and 409 for 1,001', async () => {
+    for (const [number, status] of [
+      [700, 204],
+      [1_001, 409],
+    ] as const) {
+      const album = await made('album');
+      const tracks = await add('track', 'album', album, number);
+      await link('track', 'prev', tracks.slice(1), tracks.slice(0, -1));
+      expect((await remove(album)).status).toBe(status);
+      expect(await rowsIn('entity', tracks)).toHaveLength(status === 204 ? 0 : number);
+    }
+  });
+
   test.for([0, 750, 1_499])(
     '204 — the entity refers to the one in place %i of 1,500 that are deleted along, and If-Match has its version',
     async (place) => {
