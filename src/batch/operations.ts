@@ -9,11 +9,11 @@ import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import type { Field } from '../filter/fields.ts';
-import { itemTexts, memberTexts, withReplaced } from '../http/json-parts.ts';
+import { itemTexts, memberTexts, withReplaced } from '../json/json-parts.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { Pauses } from '../http/turns.ts';
 import { authorize, authorizeUpdate, type Permit } from '../rights/permit.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 type Sent = components['schemas']['BatchOperation'];
 

@@ -18,7 +18,7 @@ import { deletionOf, writeStatementsOf } from '../entities/write-statements.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { atOperation, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 /** A lost round means that another transaction has changed the entity meanwhile. */
 const rounds = 20;

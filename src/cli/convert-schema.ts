@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { ConfigError } from '../config/settings.ts';
 import { convertSchema, type ConversionNote } from '../entity-types/convert/convert.ts';
 import type { SchemaFile } from '../entity-types/convert/sources.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 import type { Desk } from './command.ts';
 import { printable, Refusal, toJson, type CommandOutcome } from './output.ts';
 

@@ -2,8 +2,8 @@
 import * as library from '@hyperjump/json-schema-formats';
 import idn from 'idn-hostname';
 import { isDay, isInstant, isTime } from '../filter/values.ts';
-import { isDecimal } from '../http/decimal.ts';
-import { isInt64 } from '../http/int64.ts';
+import { isDecimal } from '../json/decimal.ts';
+import { isInt64 } from '../json/int64.ts';
 import type { Format } from '../json-schema/types.ts';
 import { isRegularExpression } from './regular-expression.ts';
 import { compareDays, compareInstants, compareTimes } from './compare-formats.ts';

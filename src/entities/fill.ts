@@ -8,7 +8,7 @@ import { exceededStatementTime, inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { scanEntities, scanKeys, type StoredFields } from './scan.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 /** Between attempts at entities that other transactions have locked. */
 const lockRetryPauseMs = 20;

@@ -1,6 +1,6 @@
 /** What merging fields creates where there is no entity yet. */
-import { memberTexts } from '../http/json-parts.ts';
-import { parseJson } from '../parse-json.ts';
+import { memberTexts } from '../json/json-parts.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 /** Fields of an entity: as parsed, and as JSON text of an object that `http/json.ts` has accepted. */
 interface Fields {

@@ -19,7 +19,7 @@ import { removeEntity, type RemovalRequest } from './removal/delete.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readIncludes } from './lists/include.ts';
-import { itemTexts } from '../http/json-parts.ts';
+import { itemTexts } from '../json/json-parts.ts';
 import { readKey } from './key.ts';
 import { readListBody, readListQuery } from './lists/list-request.ts';
 import { pageLinks } from './links.ts';

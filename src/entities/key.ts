@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Statements } from '../database/port.ts';
 import { Problem } from '../errors.ts';
 import { expectedFormat } from '../http/expected.ts';
-import { isInt64 } from '../http/int64.ts';
+import { isInt64 } from '../json/int64.ts';
 
 /** The entity key of a path, digit for digit as it came. Throws `invalid-key` when it is none (rule 68). */
 export function readKey(text: string): string {

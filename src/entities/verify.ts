@@ -6,7 +6,7 @@ import { inSchema } from '../companion/table.ts';
 import { companionValues } from '../companion/values.ts';
 import type { Database } from '../database/tables.ts';
 import { scanEntities, scanKeys, type StoredFields } from './scan.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 export interface EntityVerification {
   entities: number;

@@ -18,7 +18,7 @@ import type { TypeChange } from './plan.ts';
 import { logSlowChange, type InfoLog } from './slow-changes.ts';
 import { listDocuments } from './store.ts';
 import type { Schema } from './subschemas.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 const isTypeFile = (file: string) => /\.(json|ya?ml)$/.test(file);
 

@@ -16,7 +16,7 @@ import { companionOfDocument } from './rules.ts';
 import { misspeltFinder, type FindMisspelt } from './spellings.ts';
 import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 /** An entity that does not fit the new document or its rules. */
 export interface UnfitEntity {

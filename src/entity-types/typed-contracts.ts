@@ -17,7 +17,7 @@ import { findDocuments, listTypes } from './store.ts';
 import { readableDocument } from './stored-document.ts';
 import { joinParts, PartMaker, type TypePart } from './typed-contract/derive.ts';
 import { schemaNames } from './typed-contract/names.ts';
-import { parseJson } from '../parse-json.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 /** Characters of the documents of types, and of what is made of them, for one answer. */
 const maximumCharacters = { documents: 4_194_304, parts: 16_777_216 };

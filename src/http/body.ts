@@ -10,7 +10,7 @@ import { hasLeft } from './client-address.ts';
 import { holderOfRequest } from './held-bytes.ts';
 import { inTurn } from './turns.ts';
 import { readPairs } from './form.ts';
-import { jsonLimits, largeJsonLimits, readJson } from './json.ts';
+import { jsonLimits, largeJsonLimits, readJson } from '../json/json.ts';
 
 /** The body that an operation of the contract takes, by its media types. */
 interface DeclaredBody {

@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, RequestPayload } from 'fastify';
-import { GrowingBuffer } from './growing-buffer.ts';
+import { GrowingBuffer } from '../json/growing-buffer.ts';
 
 /** Joins all bodies but those that have arrived already, and those that a handler reads while they arrive. */
 export function joinBodies(app: FastifyInstance): void {

@@ -1,7 +1,7 @@
 /** Writes entities as CSV (RFC 4180), with null, missing and empty texts apart and every digit of a number. */
 import type { EntityRow } from '../entities/row.ts';
-import { isDecimal } from '../http/decimal.ts';
-import { memberTexts } from '../http/json-parts.ts';
+import { isDecimal } from '../json/decimal.ts';
+import { memberTexts } from '../json/json-parts.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import {
   columnOf,

@@ -1,8 +1,8 @@
 /** The rows of an import, whatever the format of the file. */
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
-import { findFault, largeJsonLimits } from '../http/json.ts';
-import { parseJson } from '../parse-json.ts';
+import { findFault, largeJsonLimits } from '../json/json.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 /** Of the fields of a row. An export may have more values than a body, since updates add to an entity. */
 export const rowLimits = largeJsonLimits;

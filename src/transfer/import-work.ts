@@ -18,7 +18,7 @@ import { requireValuesOf, uniqueBy } from '../entities/upsert.ts';
 import type { Store } from '../database/port.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
-import { isInt64 } from '../http/int64.ts';
+import { isInt64 } from '../json/int64.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { Pauses } from '../http/turns.ts';
 import type { Permit } from '../rights/permit.ts';

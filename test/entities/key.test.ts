@@ -2,7 +2,7 @@ import { assert, bigInt, property } from 'fast-check';
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import { readKey } from '../../src/entities/key.ts';
-import { isInt64 } from '../../src/http/int64.ts';
+import { isInt64 } from '../../src/json/int64.ts';
 import { isEntityName } from '../../src/entities/name.ts';
 
 it.each(['0', '1', '-1', '10', '9007199254740991', '9007199254740993', '-9007199254740993', '9223372036854775807', '-9223372036854775808'])(

@@ -56,7 +56,14 @@ export async function openUntilDone(dataDir: string): Promise<EmbeddedDatabase> 
 export async function copyOfProject(whatElse: string[]): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'entity-service-closed-'));
   onTestFinished(() => rm(copy, { recursive: true, force: true }));
-  for (const path of ['src/database', 'src/config', 'src/parse-json.ts', 'test/support/embedded-process.ts', 'package.json', ...whatElse]) {
+  for (const path of [
+    'src/database',
+    'src/config',
+    'src/json/parse-json.ts',
+    'test/support/embedded-process.ts',
+    'package.json',
+    ...whatElse,
+  ]) {
     await cp(join(project, path), join(copy, path), { recursive: true, verbatimSymlinks: true });
   }
   await mkdir(join(copy, 'node_modules'), { recursive: true });

@@ -1,6 +1,6 @@
 /**
  * Compares JSON digit for digit, and makes random JSON objects that the service accepts. It is independent: it shares no code with the
- * reader in `src/http/json.ts`.
+ * reader in `src/json/json.ts`.
  */
 import * as fc from 'fast-check';
 

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { resolveReference, type Operation, type ParameterObject, type ComponentReference } from '../../src/contract/contract.ts';
-import { isInt64 } from '../../src/http/int64.ts';
+import { isInt64 } from '../../src/json/int64.ts';
 import { objectText } from './exact-json.ts';
 import { document } from './operations.ts';
 

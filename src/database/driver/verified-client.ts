@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { TLSSocket } from 'node:tls';
 import { Client, types, type ClientConfig } from 'pg';
 import { encryptionOf, passwordFile, requiredMethods, type Encryption, type AuthMethod } from '../../config/database-address.ts';
-import { parseJson } from '../../parse-json.ts';
+import { parseJson } from '../../json/parse-json.ts';
 
 /** Thrown while connecting: the server has not proved that it is ours. No password and no statement was sent to it. */
 export class UntrustedServerError extends Error {

@@ -9,7 +9,7 @@ import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../errors.ts';
 import { Pauses } from '../../http/turns.ts';
 import { pointerTo } from '../../http/pointer.ts';
-import { parseJson } from '../../parse-json.ts';
+import { parseJson } from '../../json/parse-json.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
 import { changeValues } from '../changed.ts';

@@ -16,7 +16,7 @@ import type { Versions } from '../statements.ts';
 import { checkedBy, previewUpdate, restoreStoredEntity, stateOf, undeleteEntity } from '../store.ts';
 import { stateOfTrashed } from '../removal/trash.ts';
 import type { Writes } from '../update.ts';
-import { parseJson } from '../../parse-json.ts';
+import { parseJson } from '../../json/parse-json.ts';
 
 /** A lost round means that another request has changed the entity meanwhile. */
 const rounds = 100;

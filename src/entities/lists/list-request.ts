@@ -7,7 +7,7 @@ import { maximumFaults, type Fault, type FaultPlace } from '../../faults.ts';
 import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../../filter/parse.ts';
 import { parseSort, type NameFault, type SortTerm } from '../../filter/sort.ts';
 import { everyEntity, type Filter } from '../../filter/syntax.ts';
-import { readJson } from '../../http/json.ts';
+import { readJson } from '../../json/json.ts';
 import type { Include, ReadIncludes } from './include.ts';
 import type { MatchTargets, ReadScope } from './match.ts';
 import { readProjection, type Projection } from './projection.ts';

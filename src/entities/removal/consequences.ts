@@ -5,7 +5,7 @@ import { companionValues } from '../../companion/values.ts';
 import type { Database } from '../../database/tables.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { Problem } from '../../errors.ts';
-import { parseJson } from '../../parse-json.ts';
+import { parseJson } from '../../json/parse-json.ts';
 import type { ChangeValues } from '../changed.ts';
 import type { Referrer } from './referrers.ts';
 import { clearReferences, deleteEntities, fieldsWithout, type Deleted } from './removal-statements.ts';

@@ -1,5 +1,5 @@
 /** The texts of parts of a JSON text that `json.ts` has accepted, digit for digit: parsing would turn `1.50` into `1.5`. */
-import { endOfString } from '../parse-json.ts';
+import { endOfString } from './parse-json.ts';
 
 const [quote, comma] = [34, 44];
 const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];

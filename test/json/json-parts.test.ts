@@ -1,7 +1,7 @@
 /** Parts of a JSON text are cut out as they were sent. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { itemTexts, memberTexts } from '../../src/http/json-parts.ts';
+import { itemTexts, memberTexts } from '../../src/json/json-parts.ts';
 
 test('items and members keep their digits, escapes and spaces inside', () => {
   expect(itemTexts(' [1.50, {"a": [1, 2]}, "x,\\"]" ,[]] ')).toEqual(['1.50', '{"a": [1, 2]}', '"x,\\"]"', '[]']);

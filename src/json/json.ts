@@ -5,8 +5,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Fault, FaultCode } from '../faults.ts';
 import { isExactNumber } from './exact-number.ts';
-import { placeOf } from './pointer.ts';
-import { parseJson, skipSpace } from '../parse-json.ts';
+import { placeOf } from '../http/pointer.ts';
+import { parseJson, skipSpace } from './parse-json.ts';
 
 export interface JsonLimits {
   /** Maximum nesting of arrays and objects. */

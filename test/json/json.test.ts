@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJson } from '../../src/http/json.ts';
+import { readJson } from '../../src/json/json.ts';
 import type { FaultCode } from '../../src/faults.ts';
 
 const read = (text: string): ReturnType<typeof readJson> => readJson(Buffer.from(text));

@@ -3,7 +3,7 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readJson } from '../../src/http/json.ts';
+import { readJson } from '../../src/json/json.ts';
 
 const read = (text: string): ReturnType<typeof readJson> => readJson(Buffer.from(text));
 const accepts = (text: string): boolean => !('code' in read(text));

@@ -1,10 +1,10 @@
-/** `src/parse-json.ts` beside V8's error with names that are written with escapes (nodejs/node#63785). */
+/** `src/json/parse-json.ts` beside V8's error with names that are written with escapes (nodejs/node#63785). */
 import { globSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../src/parse-json.ts';
-import { declareType, rowsOf } from './support/entities.ts';
-import { useService } from './support/service.ts';
+import { parseJson } from '../../src/json/parse-json.ts';
+import { declareType, rowsOf } from '../support/entities.ts';
+import { useService } from '../support/service.ts';
 
 const root = new URL('../', import.meta.url);
 const service = useService();
