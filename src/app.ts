@@ -17,7 +17,7 @@ import { presentPrincipalBy, type Schemes } from './authn/authenticate.ts';
 import { processConnections } from './config/network-settings.ts';
 import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
-import { Problem } from './errors.ts';
+import { Problem } from './problems/errors.ts';
 import { batchHandlers } from './batch/handlers.ts';
 import { transferHandlers } from './transfer/handlers.ts';
 import { entityHandlers } from './entities/handlers.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { operationsOf, parseContract, type ContractDocument } from '../../src/contract/contract.ts';
-import { problemFacts } from '../../src/errors.ts';
+import { problemFacts } from '../../src/problems/errors.ts';
 import { readOptions } from '../lib/options.ts';
 
 const root = new URL('../../', import.meta.url);

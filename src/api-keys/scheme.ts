@@ -6,7 +6,7 @@ import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { ignoreDiskFull } from '../database/failure.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { hashKey, parseKey } from './key.ts';
 import { auditRefusedKey } from './refused.ts';
 import { touchKey, touchUnusedKey } from './store.ts';

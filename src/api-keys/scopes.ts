@@ -2,8 +2,8 @@
 import { allActions } from '../rights/actions.ts';
 import type { Grants } from '../rights/permit.ts';
 import type { Action, Scope } from '../database/tables.ts';
-import type { Fault } from '../faults.ts';
-import { expectedOneOf } from '../http/expected.ts';
+import type { Fault } from '../problems/faults.ts';
+import { expectedOneOf } from '../problems/expected.ts';
 
 /**
  * A fault, with a pointer under `/scopes`, for each action that `grants` do not grant. `*` requests all entities on which the action is

@@ -9,7 +9,7 @@ import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import type { Database, Scope } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { lockCaller } from '../sessions/self-service.ts';
 import { insertKey, lockKey, replaceKey, revokeKey } from './store.ts';
 import { checkRights, type WantedKey } from './wanted.ts';

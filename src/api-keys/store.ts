@@ -1,7 +1,7 @@
 /** API keys. The database has only hashes; a key is shown once, when it is created. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database, Scope } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { hashKey, newKey } from './key.ts';
 
 /** Minimum interval in seconds between two updates of a key's last use (rule 58). */

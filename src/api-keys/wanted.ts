@@ -2,8 +2,8 @@
 import type { Transaction } from 'kysely';
 import { findProfile, listProfiles, listRoles } from '../accounts/profiles.ts';
 import type { Database, Scope } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
-import { expectedOneOf } from '../http/expected.ts';
+import { Problem } from '../problems/errors.ts';
+import { expectedOneOf } from '../problems/expected.ts';
 import { grantMap } from '../rights/permit.ts';
 import { faultsOfScopes } from './scopes.ts';
 

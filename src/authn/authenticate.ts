@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { csrfAllows, type OriginPolicy } from './csrf.ts';
 import type { Principal } from './principal.ts';
 

@@ -11,7 +11,7 @@ import { writeOnce, type RepeatableWrite } from '../entities/idempotency/once.ts
 import { findInVersion, type ReplayPermit } from '../entities/idempotency/replay.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { Writes } from '../entities/update.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { dryRunOf } from '../http/prefer.ts';
 import { describeProblem, problemOf } from '../http/problem.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';

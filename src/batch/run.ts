@@ -16,7 +16,7 @@ import { checkedBy, placeOf, writeOf } from '../entities/store.ts';
 import { isStillReferenced, underRulesOnce, violationOf, type CompanionWrite } from '../entities/violations.ts';
 import { deletionOf, writeStatementsOf } from '../entities/write-statements.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { atOperation, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
 import { parseJson } from '../json/parse-json.ts';
 

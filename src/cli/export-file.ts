@@ -10,7 +10,7 @@ import { scopeFor } from '../entities/lists/match.ts';
 import { countEntities } from '../entities/scan.ts';
 import { faultText } from '../entity-types/files.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { authorize } from '../rights/permit.ts';
 import type { Delimiter } from '../transfer/columns.ts';
 import { csvWriterFor } from '../transfer/csv-writer.ts';

@@ -1,7 +1,7 @@
 /** Converts an error that ended a command to an exit code and lines for people. */
 import { CommanderError } from 'commander';
 import type { Config } from '../config/settings.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { translateProblem } from '../locales/describe.ts';
 import { explainFailure } from '../start/failure.ts';
 import { Refusal } from './output.ts';

@@ -4,7 +4,7 @@ import { createKey, endKey } from '../administration/keys.ts';
 import { parseKey } from '../api-keys/key.ts';
 import { listKeys, liveKeysPerUser } from '../api-keys/store.ts';
 import type { Scope } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { roleOrProfileName, scopeList, shownText, userName, wholeNumber } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';

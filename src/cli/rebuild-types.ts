@@ -4,7 +4,7 @@ import { settleType } from '../entity-types/apply.ts';
 import { refusalText } from '../entity-types/files.ts';
 import { listOutdatedTypes } from '../entity-types/rules.ts';
 import { listBuilds, listCompanions, listTypes } from '../entity-types/store.ts';
-import { isRefusal } from '../errors.ts';
+import { isRefusal } from '../problems/errors.ts';
 import { typeNames } from './arguments.ts';
 import { addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { Refusal, type CommandOutcome } from './output.ts';

@@ -5,7 +5,7 @@ import type { Actor } from '../administration/actor.ts';
 import type { Kysely } from 'kysely';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { applyChange } from '../entity-types/apply.ts';
 import { faultsOfContradictions } from '../entity-types/contradictions.ts';
 import { faultText, readTypeFiles, refusalText } from '../entity-types/files.ts';

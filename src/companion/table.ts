@@ -5,7 +5,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { companionSchema, listTables, presentTable, type PresentTable } from './catalogue.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { columnType } from './columns.ts';
 import type { Companion, CompanionReference } from './layout.ts';
 import { ensureTrigrams } from './trigrams.ts';

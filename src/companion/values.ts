@@ -1,12 +1,12 @@
 /** The values of the companion row of an entity, computed from its fields. */
-import { Problem } from '../errors.ts';
-import type { Fault } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import type { Fault } from '../problems/faults.ts';
 import { isOfEnvelope, type EnvelopeName, type Field } from '../filter/fields.ts';
 import { boundedFold, foldedText, foldWords, normalText } from '../filter/fold.ts';
 import { isDecimal } from '../json/decimal.ts';
 import { isInt64 } from '../json/int64.ts';
 import { isLongerThan } from '../filter/values.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { foldedName, searchColumn, type Companion, type CompanionColumn, type CompanionValues } from './layout.ts';
 import { wordsOf } from './search-words.ts';
 

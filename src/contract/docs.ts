@@ -6,7 +6,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { basePathOf, baseUrlOf } from '../config/public-url.ts';
-import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
+import { Problem, problemFacts, type ProblemCode } from '../problems/errors.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
 import { issuerWindowScript } from './docs-popup-ui.ts';
 import { documentOfServer } from './docs-server.ts';

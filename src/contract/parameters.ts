@@ -3,12 +3,12 @@
  * values.
  */
 import type { FastifyRequest } from 'fastify';
-import { Problem } from '../errors.ts';
-import { maximumFaults, type Fault } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import { maximumFaults, type Fault } from '../problems/faults.ts';
 import type { Operation } from './contract.ts';
-import { expectedOneOf } from '../http/expected.ts';
+import { expectedOneOf } from '../problems/expected.ts';
 import { readPairs } from '../http/form.ts';
-import { parameterPlace } from '../http/pointer.ts';
+import { parameterPlace } from '../problems/pointer.ts';
 import { dryRunOf } from '../http/prefer.ts';
 
 const faultsInQuery = Symbol('faults');

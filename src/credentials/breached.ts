@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 
 const hashLength = 40;
 const line = /^([0-9A-F]{40})(?::\d+)?\r?$/;

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { argon2id, hash, verify } from 'argon2';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { withSpan } from '../telemetry/spans.ts';
 import type { BoundedQueue } from '../http/concurrency-limit.ts';
 import { normalisePassword } from './normalise.ts';

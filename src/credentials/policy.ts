@@ -3,7 +3,7 @@
  * apply to existing passwords, which are only compared.
  */
 import { ConfigError, type Config } from '../config/settings.ts';
-import type { Fault } from '../faults.ts';
+import type { Fault } from '../problems/faults.ts';
 import { BreachedPasswords } from './breached.ts';
 import { normalisePassword } from './normalise.ts';
 

@@ -6,7 +6,7 @@
 import type { Kysely, OperationNodeSource } from 'kysely';
 import type { ServiceSecrets } from '../database/service-secrets.ts';
 import type { Database } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { Account } from '../accounts/users.ts';
 import { attemptKeyOf, beginAttempt, endAttempt, subjectsOf, type Subjects } from './attempts.ts';
 import { busy, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../http/concurrency-limit.ts';

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { DatabaseError } from 'pg';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { Database } from './tables.ts';
 import { PasswordFileError, UntrustedServerError } from './driver/verified-client.ts';
 

@@ -7,7 +7,7 @@ import { LockNotHadError, violatedUnique, withUnknownOutcome } from '../database
 import type { Statements } from '../database/port.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import type { Origin } from '../audit/store.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { Permit } from '../rights/permit.ts';
 import { namingConflict } from './conflict-name.ts';
 import { isHeavy } from './heavy.ts';

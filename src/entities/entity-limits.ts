@@ -1,6 +1,6 @@
 /** The limits of one entity where a request has several: those of a body that has one (rule 70). */
 import type { Config } from '../config/settings.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { findFault, jsonLimits } from '../json/json.ts';
 import { requireStoredSize } from './stored-size.ts';
 

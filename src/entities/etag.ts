@@ -3,8 +3,8 @@
  * coding to it. Both headers take such a tag for the one that this service has sent (decision 260).
  */
 import { createHash } from 'node:crypto';
-import { Problem } from '../errors.ts';
-import { expectedFormat } from '../http/expected.ts';
+import { Problem } from '../problems/errors.ts';
+import { expectedFormat } from '../problems/expected.ts';
 
 /** The entity tag of a version or of {@link contentTag}. */
 export function etagOf(tag: string): string {

@@ -6,7 +6,7 @@ import { envelopeColumns, inputColumns, upsertRows } from '../companion/rows.ts'
 import { companionValues } from '../companion/values.ts';
 import { exceededStatementTime, inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { scanEntities, scanKeys, type StoredFields } from './scan.ts';
 import { parseJson } from '../json/parse-json.ts';
 

@@ -7,7 +7,7 @@ import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import type { FreshResult } from '../database/standby/readers.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { entityLimitOf } from './entity-limits.ts';
 import { keepOf } from './history/history.ts';
 import { readAggregation } from './lists/aggregate-request.ts';

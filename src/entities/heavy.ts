@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';
 import type { Action } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { holderOf, type HeldBytes } from '../http/held-bytes.ts';
 import { expansionOf } from './stored-size.ts';
 import { BoundedQueue, KeyedQueues, type QueueLimits } from '../http/concurrency-limit.ts';

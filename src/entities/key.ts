@@ -1,8 +1,8 @@
 /** Reads entity keys: 64-bit integers that stay decimal text from the path to the database and never become a floating-point number. */
 import { sql } from 'kysely';
 import type { Statements } from '../database/port.ts';
-import { Problem } from '../errors.ts';
-import { expectedFormat } from '../http/expected.ts';
+import { Problem } from '../problems/errors.ts';
+import { expectedFormat } from '../problems/expected.ts';
 import { isInt64 } from '../json/int64.ts';
 
 /** The entity key of a path, digit for digit as it came. Throws `invalid-key` when it is none (rule 68). */

@@ -6,10 +6,10 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Statements } from '../database/port.ts';
-import { Problem } from '../errors.ts';
-import type { Fault } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import type { Fault } from '../problems/faults.ts';
 import type { Field } from '../filter/fields.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 import { rowsCovered } from '../rights/row-predicate.ts';
 

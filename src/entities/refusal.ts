@@ -1,6 +1,6 @@
 /** How a write is refused that finds no entity which its permit covers. */
 import type { Statements } from '../database/port.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { Permit } from '../rights/permit.ts';
 import { stateOf } from './store.ts';
 

@@ -7,7 +7,7 @@ import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Statements } from '../database/port.ts';
 import { lacksRelation } from '../database/failure.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 
 /**
  * SQL: the revision of the type of entities called `name`; 0 for a name without a type.

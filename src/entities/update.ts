@@ -6,7 +6,7 @@ import type { Statements } from '../database/port.ts';
 import type { Origin } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { WriteTurns } from './heavy.ts';
 import { referencePaths, refersFreely, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';

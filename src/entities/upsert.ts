@@ -15,10 +15,10 @@ import {
 import { companionValues, memberAt } from '../companion/values.ts';
 import { builder } from '../database/driver/prepared.ts';
 import type { EntityType } from '../entity-types/types.ts';
-import { Problem } from '../errors.ts';
-import type { Fault } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import type { Fault } from '../problems/faults.ts';
 import { readValue } from '../filter/values.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 import type { Claim } from './idempotency/idempotency.ts';
 import { writeOnce, type OnceDone } from './idempotency/once.ts';

@@ -2,9 +2,9 @@
 import { DatabaseError } from 'pg';
 import type { Companion, CompanionUnique, CompanionValues } from '../companion/layout.ts';
 import { lacksRelation, retryOnConflict } from '../database/failure.ts';
-import { Problem } from '../errors.ts';
-import type { Fault } from '../faults.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { Problem } from '../problems/errors.ts';
+import type { Fault } from '../problems/faults.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 
 /** The row that a statement writes into a companion table. */

@@ -4,7 +4,7 @@ import type { Actor } from '../administration/actor.ts';
 import { dropOrphanTables } from '../companion/surplus.ts';
 import type { Store } from '../database/port.ts';
 import { countEntities } from '../entities/scan.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { changeAtOnce, isBuiltAtOnce } from './at-once.ts';
 import { buildOnline } from './build.ts';
 import { faultsOfContradictions } from './contradictions.ts';

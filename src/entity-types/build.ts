@@ -21,7 +21,7 @@ import { afterCommittedPart } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { fillCompanion } from '../entities/fill.ts';
 import { countEntities } from '../entities/scan.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { findingsOf, unfitProblem, type UnfitEntity } from './findings.ts';
 import { needsCheck } from './plan.ts';
 import { assertRequirements } from './requirements.ts';

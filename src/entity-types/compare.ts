@@ -3,7 +3,7 @@
  * the entities are checked.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { pointerTo } from '../http/pointer.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { isSchemaObject, targetOf, type Schema } from './subschemas.ts';
 
 export interface Difference {

@@ -1,13 +1,13 @@
 /** Makes the validator of a type from its document. */
 import { isDeepStrictEqual } from 'node:util';
 import { readableCompanion, type Companion } from '../companion/layout.ts';
-import { Problem } from '../errors.ts';
-import type { FaultCode } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import type { FaultCode } from '../problems/faults.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
 import type { RuleKeywords } from '../companion/rules.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { trashKeepOf } from '../entities/removal/trash.ts';
-import { faultsOf } from '../http/validation-faults.ts';
+import { faultsOf } from '../problems/validation-faults.ts';
 import { compileSchema } from '../json-schema/validator.ts';
 import { PatternMeter } from '../sandbox/pattern-meter.ts';
 import { declaredFields, fieldTypesOf } from './field-types.ts';

@@ -2,8 +2,8 @@
  * What contradicts itself in a document, so that no value of some type can fit it. It looks at each schema alone, and so finds only what
  * is certain.
  */
-import type { Fault } from '../faults.ts';
-import { pointerTo } from '../http/pointer.ts';
+import type { Fault } from '../problems/faults.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { reported } from './document.ts';
 import { deepestSchema, isSchemaObject, walkSchemas, type Schema } from './subschemas.ts';
 

@@ -1,5 +1,5 @@
 /** The entry of the thread in which documents of callers are checked (rule 101). */
-import type { Fault } from '../faults.ts';
+import type { Fault } from '../problems/faults.ts';
 import { linearPatternSize } from '../sandbox/linear-pattern.ts';
 import { serveSandbox } from '../sandbox/serve.ts';
 import { faultsOfDocument } from './document.ts';

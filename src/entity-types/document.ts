@@ -5,10 +5,10 @@
 import { ruleKeywords } from '../companion/rules.ts';
 import { formatNames } from '../contract/formats.ts';
 import { retentionOf } from '../entities/retention.ts';
-import { maximumFaults, type Fault } from '../faults.ts';
+import { maximumFaults, type Fault } from '../problems/faults.ts';
 import type { TypeSource } from '../database/tables.ts';
-import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
-import { faultsOf } from '../http/validation-faults.ts';
+import { looksLikeName, pathOf, pointerTo, positionsIn } from '../problems/pointer.ts';
+import { faultsOf } from '../problems/validation-faults.ts';
 import { metaSchema } from '../json-schema/meta-schema.ts';
 import { compileSchema, InvalidSchema } from '../json-schema/validator.ts';
 import { fieldTypesOf } from './field-types.ts';

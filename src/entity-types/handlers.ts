@@ -11,7 +11,7 @@ import type { SecurityRequirement } from '../contract/contract.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { TypedContractSource } from '../contract/typed.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { KeyedQueues } from '../http/concurrency-limit.ts';
 import { describeFault } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';

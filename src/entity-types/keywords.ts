@@ -1,5 +1,5 @@
 /** The keywords of a type's document: which are known, and what to write in place of others. */
-import type { Fault } from '../faults.ts';
+import type { Fault } from '../problems/faults.ts';
 import { schemaKeywords } from './subschemas.ts';
 
 /** Nothing is added to fields, and all fields can be read. */

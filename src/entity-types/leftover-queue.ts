@@ -2,7 +2,7 @@
 import { theService } from '../administration/actor.ts';
 import { isOutage } from '../database/failure.ts';
 import type { Store } from '../database/port.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { settleType } from './apply.ts';
 import { dropLeftovers } from './leftovers.ts';
 import { isSettled } from './rules.ts';

@@ -1,6 +1,6 @@
 /** Refuses values for which the patterns of a type would take too long (rule 102). */
-import { Problem } from '../errors.ts';
-import { placeOf, positionsIn } from '../http/pointer.ts';
+import { Problem } from '../problems/errors.ts';
+import { placeOf, positionsIn } from '../problems/pointer.ts';
 import { PatternWorkError, type PatternMeter } from '../sandbox/pattern-meter.ts';
 
 /**

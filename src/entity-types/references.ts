@@ -1,9 +1,9 @@
 /** How types refer to each other: whether the targets are declared, and how far a deletion cascades. */
 import type { Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
-import type { Fault } from '../faults.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { Problem } from '../problems/errors.ts';
+import type { Fault } from '../problems/faults.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import type { TypeChange } from './plan.ts';
 import { listCompanions, listTypes } from './store.ts';
 import { isSchemaObject, type Schema } from './subschemas.ts';

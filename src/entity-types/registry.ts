@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
 import { compileStored, type StoredTypeFault } from './stored-type.ts';
 import type { EntityType, EntityTypes } from './types.ts';

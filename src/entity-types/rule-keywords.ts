@@ -1,11 +1,11 @@
 /** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
 import { indexedMember, isText, isTextIndexRule, ruleKeywords, rulesOf, type RuleKeywords } from '../companion/rules.ts';
-import type { Fault } from '../faults.ts';
+import type { Fault } from '../problems/faults.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';
 import { readField, unknownField } from '../filter/sort.ts';
-import { pointerTo } from '../http/pointer.ts';
-import { faultsOf } from '../http/validation-faults.ts';
+import { pointerTo } from '../problems/pointer.ts';
+import { faultsOf } from '../problems/validation-faults.ts';
 import { compileSchema } from '../json-schema/validator.ts';
 import { allowsNull, declaresField } from './field-types.ts';
 import type { Schema } from './subschemas.ts';

@@ -6,7 +6,7 @@ import { companionOf, isTextIndexRule, rulesOf, type RuleKeywords } from '../com
 import type { Database } from '../database/tables.ts';
 import type { FieldTypes } from '../filter/fields.ts';
 import { readField } from '../filter/sort.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { schemaOf } from './document.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { listCompanions, listDocuments, type StoredType } from './store.ts';

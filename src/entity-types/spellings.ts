@@ -6,10 +6,10 @@
 import type { Companion } from '../companion/layout.ts';
 import { memberAt } from '../companion/values.ts';
 import { formats as declaredFormats } from '../contract/formats.ts';
-import type { Fault } from '../faults.ts';
+import type { Fault } from '../problems/faults.ts';
 import { isOfEnvelope, type Field } from '../filter/fields.ts';
 import { wholeMicroseconds } from '../filter/values.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { formatsOf } from './field-types.ts';
 import type { Schema } from './subschemas.ts';
 

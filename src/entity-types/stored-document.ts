@@ -2,7 +2,7 @@
  * Documents as the database has them. A declaration of this version has accepted most of them. Another one, of an earlier version or changed in the database,
  * may have keywords whose values this version does not read.
  */
-import { pathOf, pointerTo } from '../http/pointer.ts';
+import { pathOf, pointerTo } from '../problems/pointer.ts';
 import { validationSchema } from '../json-schema/meta-schema.ts';
 import { compileSchema } from '../json-schema/validator.ts';
 import { faultsOfServiceKeyword, schemaOf, trashKeyword } from './document.ts';

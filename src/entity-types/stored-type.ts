@@ -1,8 +1,8 @@
 /** Types of stored documents, which this version may be unable to check fields against (rule 151). */
 import type { Companion } from '../companion/layout.ts';
 import type { TypeSource } from '../database/tables.ts';
-import { maximumFaults } from '../faults.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { maximumFaults } from '../problems/faults.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { InvalidSchema } from '../json-schema/validator.ts';
 import { compileType, typeWithoutWrites } from './compile.ts';
 import { isCheapDocument } from './proof.ts';

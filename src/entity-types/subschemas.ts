@@ -1,5 +1,5 @@
 /** Walks the schemas of a JSON Schema (2020-12). It accepts any JSON value, also one that is no schema. */
-import { pointerTo } from '../http/pointer.ts';
+import { pointerTo } from '../problems/pointer.ts';
 
 export type Schema = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import type { Companion } from '../companion/layout.ts';
 import { inTransaction, lockWasNotHad } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { countEntities, type ChangedSince } from '../entities/scan.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { unfitEntities, unfitProblem } from './findings.ts';
 import { needsCheck, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';

@@ -8,7 +8,7 @@ import type { ContractDocument } from '../contract/contract.ts';
 import type { TypedContract, TypedContractRequest } from '../contract/typed.ts';
 import type { Action, Database } from '../database/tables.ts';
 import { contentTag, etagOf, isCurrent } from '../entities/etag.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { BoundedQueue, KeyedQueues } from '../http/concurrency-limit.ts';
 import { inTurn } from '../http/turns.ts';
 import { allActions } from '../rights/actions.ts';

@@ -2,9 +2,9 @@
  * Reads the filter of a list: the JSON object of docs/filters.md. All its faults are reported, each by its pointer. The value must come from
  * `http/json.ts`, which has refused duplicate members, inexact numbers and the names of prototypes.
  */
-import { maximumFaults, type Fault } from '../faults.ts';
-import { expectedOneOf } from '../http/expected.ts';
-import { looksLikeName, placeOf, positionsIn } from '../http/pointer.ts';
+import { maximumFaults, type Fault } from '../problems/faults.ts';
+import { expectedOneOf } from '../problems/expected.ts';
+import { looksLikeName, placeOf, positionsIn } from '../problems/pointer.ts';
 import { isEnvelopeName, isOfEnvelope, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
 import { foldedOperators, operators, operatorsOf, type Operand } from './operators.ts';
 import { all, any, everyEntity, not, type Filter } from './syntax.ts';

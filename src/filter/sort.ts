@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Unplaced } from './parse.ts';
 import { envelopeTypes, isEnvelopeName, isKey, type Field, type FieldType, type FieldTypes, type ScalarType } from './fields.ts';
 import { conjuncts, type Filter } from './syntax.ts';
-import { looksLikeName } from '../http/pointer.ts';
+import { looksLikeName } from '../problems/pointer.ts';
 
 /** The most fields of a sort. */
 const maximumSortFields = 4;

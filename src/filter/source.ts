@@ -3,7 +3,7 @@
  * today every field is in the column `fields`; an indexed field can come from a column of its own.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { envelopeTypes, isEnvelopeName, type EnvelopeName, type Field, type ScalarType } from './fields.ts';
 
 export interface Source {

@@ -1,5 +1,5 @@
 /** The values of a filter: which ones a type accepts, and as which type they are compared. They are refused or taken, never converted. */
-import { listValues } from '../http/expected.ts';
+import { listValues } from '../problems/expected.ts';
 import { isDecimal } from '../json/decimal.ts';
 import { isInt64 } from '../json/int64.ts';
 import type { FieldType, ScalarType } from './fields.ts';

@@ -1,5 +1,5 @@
 /** Content negotiation by `Accept` (RFC 9110 section 12.5.1). */
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 
 /**
  * The one of `types` with the highest quality in `accept`, the first of several. Of the ranges that match a type the most specific decides. Throws 406 if `accept` excludes

@@ -4,8 +4,8 @@
  */
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Problem } from '../errors.ts';
-import type { Fault } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import type { Fault } from '../problems/faults.ts';
 import { hasLeft } from './client-address.ts';
 import { holderOfRequest } from './held-bytes.ts';
 import { inTurn } from './turns.ts';

@@ -4,7 +4,7 @@
  * passwords.
  */
 import { availableParallelism } from 'node:os';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 
 export interface QueueLimits {
   /** Maximum number of jobs that hold a permit at once. */

@@ -2,8 +2,8 @@
  * Reads `application/x-www-form-urlencoded` text of form bodies and query strings. It refuses what lenient parsers guess: broken escapes
  * and repeated names. It does not know which names are allowed.
  */
-import { maximumFaults, type Fault, type FaultCode } from '../faults.ts';
-import { parameterPlace, placeOf } from './pointer.ts';
+import { maximumFaults, type Fault, type FaultCode } from '../problems/faults.ts';
+import { parameterPlace, placeOf } from '../problems/pointer.ts';
 
 export interface Pairs {
   values: Record<string, string>;

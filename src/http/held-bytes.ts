@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../authn/principal.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { busy } from './concurrency-limit.ts';
 import { addressGroup } from './address.ts';
 import { addressOf } from './client-address.ts';

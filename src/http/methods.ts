@@ -1,6 +1,6 @@
 /** Methods that a path does not have: 405 with `Allow`, where Fastify would answer 404 (rule 26). */
 import type { FastifyInstance, HTTPMethods } from 'fastify';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { METHODS } from './names.ts';
 
 const allMethods = METHODS.filter((method) => method !== 'CONNECT');

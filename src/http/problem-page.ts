@@ -2,7 +2,7 @@
  * A problem as a page, for the operations that a browser opens by itself. The policy of every answer allows neither scripts nor styles (rule
  * 82), so the page has none.
  */
-import type { ProblemLinks } from '../errors.ts';
+import type { ProblemLinks } from '../problems/errors.ts';
 import { catalogues } from '../locales/describe.ts';
 import type { Locale } from '../locales/negotiate.ts';
 import type { ProblemDocument } from './problem.ts';

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { publicAddress, publicPath } from '../config/public-url.ts';
 import { isOutage, outageProblem } from '../database/failure.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { translateProblem, type FaultDescription } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { DeadlineError } from './deadline.ts';
@@ -18,7 +18,7 @@ import { namesHtml } from './accept.ts';
 import { STATUS_CODES } from './names.ts';
 import { answerInOrder } from './paced-starts.ts';
 import { problemPage } from './problem-page.ts';
-import { faultsOf } from './validation-faults.ts';
+import { faultsOf } from '../problems/validation-faults.ts';
 
 export interface ProblemDocument {
   type: string;

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Scheme, Schemes } from '../authn/authenticate.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { addressGroup } from './address.ts';
 import { addressOf } from './client-address.ts';
 

@@ -3,7 +3,7 @@
  * what RFC 9112 requires to be refused before any other part of a request is used.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { answerInOrder } from './paced-starts.ts';
 import { answerOnSocket } from './problem.ts';
 

@@ -3,9 +3,9 @@
  * stack, so a deep body cannot exhaust the call stack. It knows nothing of schemas, entities or HTTP.
  */
 import { isUtf8 } from 'node:buffer';
-import type { Fault, FaultCode } from '../faults.ts';
+import type { Fault, FaultCode } from '../problems/faults.ts';
 import { isExactNumber } from './exact-number.ts';
-import { placeOf } from '../http/pointer.ts';
+import { placeOf } from '../problems/pointer.ts';
 import { parseJson, skipSpace } from './parse-json.ts';
 
 export interface JsonLimits {

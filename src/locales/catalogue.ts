@@ -3,8 +3,8 @@
  * A part is left out when one of its values is missing, so a text reads well with and without them; placeholders stand only in parts.
  */
 
-import type { ProblemCode } from '../errors.ts';
-import type { ExpectedKind, FaultCode } from '../faults.ts';
+import type { ProblemCode } from '../problems/errors.ts';
+import type { ExpectedKind, FaultCode } from '../problems/faults.ts';
 
 export interface Catalogue {
   /** `title` never varies (RFC 9457, 3.1.3); `detail` says what the caller can do. */

@@ -3,10 +3,10 @@
  * `http/problem.ts` makes the rest of the answer.
  */
 
-import { problemValues } from '../errors.ts';
-import { expectedValues, faultValues } from '../faults.ts';
-import type { Problem } from '../errors.ts';
-import type { Expected, Fault, FaultCode, FaultPlace, ValueUnit } from '../faults.ts';
+import { problemValues } from '../problems/errors.ts';
+import { expectedValues, faultValues } from '../problems/faults.ts';
+import type { Problem } from '../problems/errors.ts';
+import type { Expected, Fault, FaultCode, FaultPlace, ValueUnit } from '../problems/faults.ts';
 import type { Catalogue } from './catalogue.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';

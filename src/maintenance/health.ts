@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { migrationState, type MigrationState } from '../database/migration-state.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 
 /** Requests that arrive within this time share one look at the database. */
 const sharedMs = 200;

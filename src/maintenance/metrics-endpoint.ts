@@ -9,7 +9,7 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 import type { Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Context } from '../context.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { Connections } from '../http/connection-limit.ts';
 import type { PacedStarts } from '../http/paced-starts.ts';
 import { measureRequests } from '../telemetry/request-metrics.ts';

@@ -5,8 +5,8 @@
 import { publicPath } from '../config/public-url.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
-import { Problem } from '../errors.ts';
-import { expectedOneOf } from '../http/expected.ts';
+import { Problem } from '../problems/errors.ts';
+import { expectedOneOf } from '../problems/expected.ts';
 import { requireLinkingSession } from '../rights/session-rights.ts';
 import { issueToken, loadedSession } from '../sessions/fastify-session.ts';
 import { clearSessionCookie } from '../sessions/cookie.ts';

@@ -9,7 +9,7 @@ import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { lockCaller, sessionOf } from '../sessions/self-service.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, listLinks, lockIdentity, lockOwnLink, type OwnLink } from '../accounts/identities.ts';

@@ -1,7 +1,7 @@
 /** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
 import type { Principal } from '../authn/principal.ts';
 import type { Action, Condition, Scope } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 
 /** The actions granted on each entity name (or `*`), each with its condition. A Map, since `constructor` is a valid name (rule 65). */
 export type Grants = ReadonlyMap<string, ReadonlyMap<Action, Condition>>;

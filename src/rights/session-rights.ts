@@ -2,7 +2,7 @@
  * What a session may do, by the way it was opened (rules 47, 48, 56, 59 and 60, decision 60). Each operation of openapi.yaml names one of these
  * rights in its `x-session-rights`. docs/security.md shows what that makes of each operation; a test compares both.
  */
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { Principal } from '../authn/principal.ts';
 
 /** How a session was opened. `narrowed`: with an access token whose scopes are a ceiling; `token`: with one that has no ceiling. */

@@ -9,7 +9,7 @@ import session from '@fastify/session';
 import type { FastifyInstance, FastifyRequest, Session } from 'fastify';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { cookieMaxAge, sessionCookie, tokenIn } from './cookie.ts';
 import { revokePresent } from './revoke.ts';
 import { hashToken, isToken } from './token.ts';

@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { hashPassword } from '../credentials/hash.ts';
 import { comparePassword, underThrottle } from '../credentials/password-attempt.ts';
 import type { Attempt } from '../credentials/throttle.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { openSession, type OpenedSession } from './open.ts';
 
 export interface PasswordLogin {

@@ -6,7 +6,7 @@ import { requireOwnSite, type Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import { originPolicy } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { loadedSession } from './fastify-session.ts';
 import { endSessionOfDeadToken } from './dead-token.ts';

@@ -8,7 +8,7 @@ import type { Caller } from '../authn/caller.ts';
 import type { Principal, SessionRecord } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import type { Database, SessionMethod } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { lockAccount } from '../accounts/users.ts';
 import { live } from './verify.ts';
 

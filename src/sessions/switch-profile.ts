@@ -3,7 +3,7 @@ import { findProfile } from '../accounts/profiles.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { replaceToken } from './replace-token.ts';
 
 /**

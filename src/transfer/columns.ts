@@ -1,6 +1,6 @@
 /** The columns of a CSV file: each has a field of the entities, and the declared type of the field decides how a cell has the value. */
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { Field } from '../filter/fields.ts';
 
 /** How a cell has a value: as the text itself, which may be that of a decimal or an int64, as the text of a JSON number or boolean, or as any JSON text. */

@@ -1,11 +1,11 @@
 /** The header of a CSV file, and how it makes the fields of an entity of a row. */
-import { Problem } from '../errors.ts';
-import { maximumFaults, type Fault } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import { maximumFaults, type Fault } from '../problems/faults.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { isEnvelopeName, type Field } from '../filter/fields.ts';
 import { findFault, jsonLimits } from '../json/json.ts';
 import { memberTexts } from '../json/json-parts.ts';
-import { placeOf, pointerTo } from '../http/pointer.ts';
+import { placeOf, pointerTo } from '../problems/pointer.ts';
 import { Pauses } from '../http/turns.ts';
 import type { Cell } from './csv-cells.ts';
 import {

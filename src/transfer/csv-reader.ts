@@ -1,6 +1,6 @@
 /** Reads CSV: the first row has the names of the fields, and each further row the fields of an entity. */
 import { isUtf8 } from 'node:buffer';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { GrowingBuffer } from '../json/growing-buffer.ts';
 import { Pauses } from '../http/turns.ts';

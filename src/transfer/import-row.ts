@@ -1,6 +1,6 @@
 /** The rows of an import, whatever the format of the file. */
-import { Problem } from '../errors.ts';
-import type { Fault } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import type { Fault } from '../problems/faults.ts';
 import { findFault, largeJsonLimits } from '../json/json.ts';
 import { parseJson } from '../json/parse-json.ts';
 

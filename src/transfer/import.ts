@@ -1,5 +1,5 @@
 /** Writes the rows of an import, and reports on them while they are read. It knows nothing of HTTP, so the command line imports in the same way. */
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { UnreadableError, type ImportRow, type ImportRows } from './import-row.ts';
 import { ImportWork, type ImportTarget } from './import-work.ts';
 import { Refusals, type RefusedRows } from './refusals.ts';

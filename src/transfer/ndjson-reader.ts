@@ -1,10 +1,10 @@
 /** Reads NDJSON: a JSON object in each line. Empty lines count, and have no row. */
-import { Problem } from '../errors.ts';
-import type { Fault } from '../faults.ts';
+import { Problem } from '../problems/errors.ts';
+import type { Fault } from '../problems/faults.ts';
 import { readJson } from '../json/json.ts';
 import { memberTexts } from '../json/json-parts.ts';
 import { GrowingBuffer } from '../json/growing-buffer.ts';
-import { pointerTo } from '../http/pointer.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { Pauses } from '../http/turns.ts';
 import { malformedRow, refusedRow, rowLimits, tooLarge, type ImportRow, type ImportRows } from './import-row.ts';
 

@@ -2,8 +2,8 @@
 import { memberAt } from '../companion/values.ts';
 import type { NaturalKeys } from '../entities/natural-keys.ts';
 import type { EntityType } from '../entity-types/types.ts';
-import type { Fault } from '../faults.ts';
-import { pointerTo } from '../http/pointer.ts';
+import type { Fault } from '../problems/faults.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { keyHeader, versionHeader } from './columns.ts';
 import type { ReadRow } from './import-row.ts';
 

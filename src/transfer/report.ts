@@ -1,6 +1,6 @@
 /** The report of an import as NDJSON. */
 import type { ProblemDocument } from '../http/problem.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../problems/errors.ts';
 import { Pauses } from '../http/turns.ts';
 import type { ImportProgress, ImportReport } from './import.ts';
 

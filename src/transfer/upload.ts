@@ -1,6 +1,6 @@
 /** Reads the body of a request while it arrives. */
 import type { IncomingMessage } from 'node:http';
-import { Problem } from '../errors.ts';
+import { Problem } from '../problems/errors.ts';
 import { tooLarge } from './import-row.ts';
 
 /** The server waits this number of milliseconds for one of these numbers of bytes. Otherwise a client that sends a byte a minute would hold a place for days. */

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../../src/audit/store.ts';
-import { problemFacts, type ProblemFacts } from '../../src/errors.ts';
+import { problemFacts, type ProblemFacts } from '../../src/problems/errors.ts';
 import { section } from '../support/markdown.ts';
 
 const root = new URL('../../', import.meta.url);

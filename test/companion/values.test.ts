@@ -7,7 +7,7 @@ import { columnType, inputType, storedValue } from '../../src/companion/columns.
 import type { Companion, CompanionColumn } from '../../src/companion/layout.ts';
 import { wordsOf } from '../../src/companion/search-words.ts';
 import { companionValues, foldText } from '../../src/companion/values.ts';
-import type { Problem } from '../../src/errors.ts';
+import type { Problem } from '../../src/problems/errors.ts';
 import type { FieldTypes, ScalarType } from '../../src/filter/fields.ts';
 import { boundedFold, foldedText } from '../../src/filter/fold.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';

@@ -4,7 +4,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { resolveReference, type ContractDocument, type ComponentReference } from '../../src/contract/contract.ts';
-import { Problem, problemFacts, type ProblemCode } from '../../src/errors.ts';
+import { Problem, problemFacts, type ProblemCode } from '../../src/problems/errors.ts';
 import { translateProblem as describeProblem } from '../../src/locales/describe.ts';
 import { misfits } from '../support/contract.ts';
 import { document, methodOf, operations } from '../support/operations.ts';
@@ -62,7 +62,9 @@ describe('problem codes', () => {
   });
 
   test('every code is used by an answer', () => {
-    const source = globSync('src/**/*.ts', { exclude: ['src/errors.ts', 'src/faults.ts', 'src/locales/**', 'src/client/**'] });
+    const source = globSync('src/**/*.ts', {
+      exclude: ['src/problems/errors.ts', 'src/problems/faults.ts', 'src/locales/**', 'src/client/**'],
+    });
     const text = source.map((file) => readFileSync(file, 'utf8')).join('\n');
     const unanswered = Object.keys(problemFacts).filter((code) => !text.includes(`'${code}'`));
     expect(unanswered, 'codes of errors.ts that are not used in src').toEqual([]);

@@ -1,7 +1,7 @@
 /** A refused value gets all its errors, in bounded time. */
 import { describe, expect, test } from 'vitest';
 import { formats } from '../../src/contract/formats.ts';
-import { faultsOf } from '../../src/http/validation-faults.ts';
+import { faultsOf } from '../../src/problems/validation-faults.ts';
 import type { SchemaError } from '../../src/json-schema/types.ts';
 import { compileSchema } from '../../src/json-schema/validator.ts';
 

@@ -1,7 +1,7 @@
 /** What a problem expects in place of a value that a pattern of the contract refuses. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { operationsOf, resolveReference } from '../../src/contract/contract.ts';
-import { expectedValues } from '../../src/faults.ts';
+import { expectedValues } from '../../src/problems/faults.ts';
 import { locales } from '../../src/locales/negotiate.ts';
 import { declareType } from '../support/entities.ts';
 import { document } from '../support/operations.ts';

@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import { connectPool } from '../../src/database/driver/pool.ts';
 import { isOutage } from '../../src/database/failure.ts';
 import type { Database } from '../../src/database/tables.ts';
-import { Problem } from '../../src/errors.ts';
+import { Problem } from '../../src/problems/errors.ts';
 import { deleteIdleAttempts, resetAttempts } from '../../src/credentials/attempts.ts';
 import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemFacts } from '../../src/errors.ts';
+import { problemFacts } from '../../src/problems/errors.ts';
 import { catalogues } from '../../src/locales/describe.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
 import { useService } from '../support/service.ts';

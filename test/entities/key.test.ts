@@ -1,6 +1,6 @@
 import { assert, bigInt, property } from 'fast-check';
 import { expect, it } from 'vitest';
-import { Problem } from '../../src/errors.ts';
+import { Problem } from '../../src/problems/errors.ts';
 import { readKey } from '../../src/entities/key.ts';
 import { isInt64 } from '../../src/json/int64.ts';
 import { isEntityName } from '../../src/entities/name.ts';

@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/tables.ts';
 import { applyChange, settleType, type ApplyOptions } from '../../src/entity-types/apply.ts';
 import { fillCompanion } from '../../src/entities/fill.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
-import { Problem } from '../../src/errors.ts';
+import { Problem } from '../../src/problems/errors.ts';
 import { declareType, seed, whileWaiting } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 

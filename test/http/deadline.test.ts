@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { answerProblems } from '../../src/http/problem.ts';
 import { answerInTime } from '../../src/http/deadline.ts';
 import { resultInTime } from '../../src/http/late-work.ts';
-import { Problem } from '../../src/errors.ts';
+import { Problem } from '../../src/problems/errors.ts';
 
 const never = () => new Promise<never>(() => undefined);
 

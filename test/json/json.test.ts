@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJson } from '../../src/json/json.ts';
-import type { FaultCode } from '../../src/faults.ts';
+import type { FaultCode } from '../../src/problems/faults.ts';
 
 const read = (text: string): ReturnType<typeof readJson> => readJson(Buffer.from(text));
 const accepts = (text: string): boolean => !('code' in read(text));

@@ -1,6 +1,6 @@
 import { describe as group, expect, it } from 'vitest';
-import { problemFacts, problemValues } from '../../src/errors.ts';
-import { expectedValues, faultValues } from '../../src/faults.ts';
+import { problemFacts, problemValues } from '../../src/problems/errors.ts';
+import { expectedValues, faultValues } from '../../src/problems/faults.ts';
 import { catalogues } from '../../src/locales/describe.ts';
 import { locales } from '../../src/locales/negotiate.ts';
 import type { Locale } from '../../src/locales/negotiate.ts';

@@ -1,8 +1,8 @@
 import { describe as group, expect, it } from 'vitest';
-import { Problem } from '../../src/errors.ts';
-import type { Expected } from '../../src/faults.ts';
-import type { ProblemCode } from '../../src/errors.ts';
-import { problemFacts } from '../../src/errors.ts';
+import { Problem } from '../../src/problems/errors.ts';
+import type { Expected } from '../../src/problems/faults.ts';
+import type { ProblemCode } from '../../src/problems/errors.ts';
+import { problemFacts } from '../../src/problems/errors.ts';
 import { translateProblem } from '../../src/locales/describe.ts';
 import { locales } from '../../src/locales/negotiate.ts';
 

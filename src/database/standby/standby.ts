@@ -1,7 +1,7 @@
 /** Connections to a standby. A standby that fails gets no read for two seconds, and none waits for it (decision 170). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Connection } from '../driver/pool.ts';
 import { builder, prepare } from '../driver/prepared.ts';
 import type { PooledClient } from '../driver/timeout-pool.ts';

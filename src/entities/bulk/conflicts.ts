@@ -15,8 +15,8 @@ import {
 } from '../../companion/layout.ts';
 import { inSchema } from '../../companion/table.ts';
 import type { Database } from '../../database/tables.ts';
-import { Problem } from '../../errors.ts';
-import type { Fault } from '../../faults.ts';
+import { Problem } from '../../problems/errors.ts';
+import type { Fault } from '../../problems/faults.ts';
 import { duplicatesAt, referenceFaults } from '../violations.ts';
 import { maximumHashes, SeenValues } from './seen-values.ts';
 

@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Companion } from '../../companion/layout.ts';
 import { lacksRelation } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
-import type { Problem } from '../../errors.ts';
+import type { Problem } from '../../problems/errors.ts';
 import { violationOf } from '../violations.ts';
 import { statementParts } from './statement-parts.ts';
 

@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import { builder, prepare } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { isInstant } from '../../filter/values.ts';
-import { expectedFormat } from '../../http/expected.ts';
+import { expectedFormat } from '../../problems/expected.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
 import { changeColumns, versionsOf, type ChangeRow, type VersionPlace } from './history.ts';

@@ -6,7 +6,7 @@ import { builder, prepare, type ValueOf } from '../../database/driver/prepared.t
 import type { Statements } from '../../database/port.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import type { Database } from '../../database/tables.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import { atPosition, type Cursors } from '../lists/cursors.ts';

@@ -1,6 +1,6 @@
 /** Reads an entity as it does not stand any more: in an earlier version, at a time, or in the trash. */
 import type { Principal } from '../../authn/principal.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { authorize, authorizeUpdate, type Permit } from '../../rights/permit.ts';
 import { findAsOf } from './as-of.ts';
 import type { EntityQuery } from '../lists/view.ts';

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { Caller } from '../../authn/caller.ts';
 import { builder, prepare } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { findVersion } from './history.ts';
 import { referencePaths, requireReferences } from '../references.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
 import type { Action, Database } from '../../database/tables.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 
 const keepHours = 24;

@@ -5,7 +5,7 @@
 import type { Caller } from '../../authn/caller.ts';
 import { statementsWithin } from '../../database/statements-within.ts';
 import type { Action } from '../../database/tables.ts';
-import { isRefusal } from '../../errors.ts';
+import { isRefusal } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from '../conflict-name.ts';
 import type { WriteTurns } from '../heavy.ts';

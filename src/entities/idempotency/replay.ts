@@ -1,5 +1,5 @@
 /** What an earlier request with the same Idempotency-Key was answered with: the entity as the history has it, under the rights of the caller now. */
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { findVersion, keepOf } from '../history/history.ts';
 import type { Effect } from './idempotency.ts';

@@ -1,13 +1,13 @@
 /** What an aggregation shall have, from the body of the request. */
 import type { components } from '../../../generated/api.ts';
 import { indexedMember } from '../../companion/rules.ts';
-import type { Fault } from '../../faults.ts';
+import type { Fault } from '../../problems/faults.ts';
 import { isOrdered } from '../../filter/values.ts';
 import type { Field, FieldTypes, ScalarType } from '../../filter/fields.ts';
 import { bodyLimits, parseFilter, type Unplaced } from '../../filter/parse.ts';
 import { parseSort, readField } from '../../filter/sort.ts';
 import { all, type Filter } from '../../filter/syntax.ts';
-import { pointerTo } from '../../http/pointer.ts';
+import { pointerTo } from '../../problems/pointer.ts';
 import { refusedQuery } from './list-request.ts';
 import type { FilterScope, MatchTargets, ReadScope } from './match.ts';
 

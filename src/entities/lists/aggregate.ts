@@ -5,7 +5,7 @@ import { columnOf } from '../../companion/source.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { refusedValue } from '../../database/failure.ts';
 import type { Reads } from '../../database/standby/readers.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { testsOf } from '../../filter/syntax.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';

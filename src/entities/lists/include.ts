@@ -8,7 +8,7 @@ import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { undeclaredFields, type Field } from '../../filter/fields.ts';
 import type { Unplaced } from '../../filter/parse.ts';
 import { readField, type NameFault } from '../../filter/sort.ts';
-import { looksLikeName } from '../../http/pointer.ts';
+import { looksLikeName } from '../../problems/pointer.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 
 /** The most references of a request, and the most in a row. */

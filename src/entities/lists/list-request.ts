@@ -2,8 +2,8 @@
  * The request of a list, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ.
  */
 import type { components, operations } from '../../../generated/api.ts';
-import { Problem } from '../../errors.ts';
-import { maximumFaults, type Fault, type FaultPlace } from '../../faults.ts';
+import { Problem } from '../../problems/errors.ts';
+import { maximumFaults, type Fault, type FaultPlace } from '../../problems/faults.ts';
 import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../../filter/parse.ts';
 import { parseSort, type NameFault, type SortTerm } from '../../filter/sort.ts';
 import { everyEntity, type Filter } from '../../filter/syntax.ts';

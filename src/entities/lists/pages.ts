@@ -5,7 +5,7 @@
 import { readableCompanion, type Companion } from '../../companion/layout.ts';
 import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { Reads } from '../../database/standby/readers.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { RowPosition } from '../../filter/order.ts';
 import { all, type Filter } from '../../filter/syntax.ts';
 import type { Permit } from '../../rights/permit.ts';

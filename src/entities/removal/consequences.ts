@@ -4,7 +4,7 @@ import type { Companion, CompanionReference, CompanionValues } from '../../compa
 import { companionValues } from '../../companion/values.ts';
 import type { Database } from '../../database/tables.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import type { ChangeValues } from '../changed.ts';
 import type { Referrer } from './referrers.ts';

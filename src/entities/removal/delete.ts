@@ -2,8 +2,8 @@
 import type { Statements } from '../../database/port.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { EntityType } from '../../entity-types/types.ts';
-import { Problem } from '../../errors.ts';
-import type { Fault } from '../../faults.ts';
+import { Problem } from '../../problems/errors.ts';
+import type { Fault } from '../../problems/faults.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { changeValues } from '../changed.ts';
 import { acceptedVersions } from '../etag.ts';

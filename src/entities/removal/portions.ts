@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Caller } from '../../authn/caller.ts';
 import { afterCommittedPart, exceededStatementTime } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { acceptedVersions } from '../etag.ts';
 import type { Writes } from '../update.ts';

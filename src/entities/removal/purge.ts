@@ -6,7 +6,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Caller } from '../../authn/caller.ts';
 import type { Database } from '../../database/tables.ts';
 import { afterCommittedPart } from '../../database/failure.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
 import { changeValues, entityChanged, type ChangeValues } from '../changed.ts';

@@ -5,7 +5,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import type { EntityTypes } from '../../entity-types/types.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { ChangeValues } from '../changed.ts';
 import { clearVictims, deleteVictims, type Victim } from './consequences.ts';
 import { DeletionGraph, type Affected } from './deletion-graph.ts';

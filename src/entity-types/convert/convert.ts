@@ -1,6 +1,6 @@
 /** Makes the document of a type from a JSON Schema of draft 4, 6, 7, 2019-09 or 2020-12, or from a schema of OpenAPI (decision 277). */
 import { basename, extname } from 'node:path';
-import { pathOf, pointerTo } from '../../http/pointer.ts';
+import { pathOf, pointerTo } from '../../problems/pointer.ts';
 import { describeFault } from '../../locales/describe.ts';
 import { faultsOfContradictions } from '../contradictions.ts';
 import { faultsOfDocument } from '../document.ts';

@@ -1,6 +1,6 @@
 /** Files of schemas, and what references between and inside of them lead to. Nothing else is loaded. */
 import { basename, extname } from 'node:path';
-import { pathOf, pointerTo } from '../../http/pointer.ts';
+import { pathOf, pointerTo } from '../../problems/pointer.ts';
 import { isSchemaObject, type Schema } from '../subschemas.ts';
 import { dialectOf, type Dialect } from './dialect.ts';
 

@@ -8,7 +8,7 @@ import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { findAnyProfiles, insertAssignment } from '../../accounts/assignments.ts';
 import { findLinkedAccount, insertIdentity, lockIdentity, type Identity } from '../../accounts/identities.ts';
 import { findUnlinkedClaimsAt } from '../../accounts/identity-claims.ts';

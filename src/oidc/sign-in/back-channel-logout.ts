@@ -4,7 +4,7 @@ import { recordWithinQuota } from '../../audit/record.ts';
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { revokeAtIssuer, type IssuerLogout } from '../../sessions/revoke.ts';
 import { faultyClaim, futureClaim, isSubject, isText, isTime } from '../tokens/claims.ts';
 import { leewaySeconds } from '../tokens/discover.ts';

@@ -4,7 +4,7 @@ import type { Account } from '../../accounts/users.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Principal } from '../../authn/principal.ts';
 import type { Context } from '../../context.ts';
-import { Problem, type ProblemLinks } from '../../errors.ts';
+import { Problem, type ProblemLinks } from '../../problems/errors.ts';
 import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';

@@ -3,7 +3,7 @@
  * checks the signature.
  */
 import { errors, type JWTPayload } from 'jose';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { faultyClaim, futureClaim, isSubject, issuedAtOf, isText, isTime, type Claims } from '../tokens/claims.ts';
 import { leewaySeconds } from '../tokens/discover.ts';
 import { SignInError } from './sign-in-errors.ts';

@@ -4,7 +4,7 @@ import type { Caller } from '../../authn/caller.ts';
 import type { Principal } from '../../authn/principal.ts';
 import type { Context } from '../../context.ts';
 import { afterCommittedPart } from '../../database/failure.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { lockCaller } from '../../sessions/self-service.ts';
 import { freshMinutes } from '../../sessions/verify.ts';
 import { insertIdentity, lockIdentity, lockLink } from '../../accounts/identities.ts';

@@ -5,7 +5,7 @@
 import { recordWithinQuota } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 
 /** docs/issuers.md explains them. The browser learns only that it must start again, or that its user is unknown here. */

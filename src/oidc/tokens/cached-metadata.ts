@@ -2,7 +2,7 @@
  * Caches what an issuer publishes and fetches it on demand (security rule 49). The service sends the issuer at most one such request in 30
  * seconds. While the issuer does not answer, the last value is used for up to an hour.
  */
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { innermostMessage } from './discover.ts';
 
 const freshMs = 600_000;

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findLinkedAccount, type Identity } from '../../accounts/identities.ts';
 import type { Account } from '../../accounts/users.ts';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
 import { TokenError } from './token-errors.ts';
 import { auditTokenErrors } from './audit-token-errors.ts';

@@ -1,6 +1,6 @@
 /** The reasons for which a token or its bearer is refused. The caller learns of the refusal; only the audit trail has the reason. */
-import { Problem } from '../../errors.ts';
-import type { Fault } from '../../faults.ts';
+import { Problem } from '../../problems/errors.ts';
+import type { Fault } from '../../problems/faults.ts';
 
 /** Reasons of refused tokens, for the audit trail; docs/issuers.md explains them. The caller learns only that the token was refused. */
 export const refusalReasons = [

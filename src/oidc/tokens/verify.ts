@@ -3,7 +3,7 @@
  * issuer's claims about the subject; it does not query users.
  */
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
-import { Problem } from '../../errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import { faultyClaim, futureClaim, isClientToken, isSubject, issuedAtOf, isText, isTime, mayBeIdToken, type Claims } from './claims.ts';
 import { leewaySeconds } from './discover.ts';
 import { issuerUnavailable } from './cached-metadata.ts';

@@ -2,7 +2,7 @@
  * The closed list of problems. Each code has one status, and its texts in every locale of `src/locales`; further facts for the log are the
  * `cause`. `http/problem.ts` converts a Problem to an answer.
  */
-import type { AuditEventName } from './audit/store.ts';
+import type { AuditEventName } from '../audit/store.ts';
 import { maximumFaults, type Fault, type ValueUnit, type Values } from './faults.ts';
 
 /** The facts that depend on the code of a problem only. */

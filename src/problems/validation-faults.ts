@@ -1,6 +1,6 @@
 /** Converts the errors of a validation into the faults of a problem. */
-import { Problem } from '../errors.ts';
-import { maximumFaults, type Expected, type Fault, type FaultPlace } from '../faults.ts';
+import { Problem } from './errors.ts';
+import { maximumFaults, type Expected, type Fault, type FaultPlace } from './faults.ts';
 import type { SchemaError } from '../json-schema/types.ts';
 import { expectedBy, expectedByOneOf, listValues } from './expected.ts';
 import { pathOf, placeOf, pointerTo, positionsIn } from './pointer.ts';

@@ -1,5 +1,5 @@
 /** Writes the places of faults: RFC 6901 JSON pointers, and positions in place of names that must not be repeated. */
-import type { FaultPlace } from '../faults.ts';
+import type { FaultPlace } from './faults.ts';
 
 /** The pointer of a place inside a JSON document: member names and array indices from the root down. An empty path gives `''`, the root. */
 export function pointerTo(path: readonly (string | number)[]): string {

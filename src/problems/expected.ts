@@ -1,5 +1,5 @@
 /** Says what a schema accepts in place of a refused value, in few words. */
-import type { Expected } from '../faults.ts';
+import type { Expected } from './faults.ts';
 import type { SchemaError } from '../json-schema/types.ts';
 
 /** Maximum number of characters of a list or pattern in an answer, so that a small request causes no large answer (rule 75). */
