@@ -12,7 +12,7 @@ import type { ServiceSecrets } from './database/service-secrets.ts';
 import type { LeftoverQueue } from './entity-types/leftover-queue.ts';
 import type { EntityTypes } from './entity-types/types.ts';
 import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
-import type { HeldBytes } from './http/held-bytes.ts';
+import type { HeldBytes } from './admission/held-bytes.ts';
 import type { DailyBackups } from './maintenance/daily-backups.ts';
 import type { OpenScope } from './telemetry/spans.ts';
 import type { Hashing } from './credentials/hash.ts';

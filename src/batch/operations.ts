@@ -11,7 +11,7 @@ import { maximumFaults, type Fault } from '../problems/faults.ts';
 import type { Field } from '../filter/fields.ts';
 import { itemTexts, memberTexts, withReplaced } from '../json/json-parts.ts';
 import { pointerTo } from '../problems/pointer.ts';
-import { Pauses } from '../http/turns.ts';
+import { Pauses } from '../admission/turns.ts';
 import { authorize, authorizeUpdate, type Permit } from '../rights/permit.ts';
 import { parseJson } from '../json/parse-json.ts';
 

@@ -11,7 +11,7 @@ import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
 import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } from '../maintenance/risks.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
-import { openFilesAdvice, readOpenFilesLimit } from '../http/open-files.ts';
+import { openFilesAdvice, readOpenFilesLimit } from '../admission/open-files.ts';
 import { leftPasswordFile } from '../start/first-password.ts';
 import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
 import { checkArchive, checkDailyBackups } from './doctor-backup.ts';

@@ -7,9 +7,9 @@ import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';
 import type { Action } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
-import { holderOf, type HeldBytes } from '../http/held-bytes.ts';
+import { holderOf, type HeldBytes } from '../admission/held-bytes.ts';
 import { expansionOf } from './stored-size.ts';
-import { BoundedQueue, KeyedQueues, type QueueLimits } from '../http/concurrency-limit.ts';
+import { BoundedQueue, KeyedQueues, type QueueLimits } from '../admission/concurrency-limit.ts';
 
 /** A body with more objects is heavy: PostgreSQL merges up to 20 µs for each. */
 const maximumObjects = 100;

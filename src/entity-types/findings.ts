@@ -7,7 +7,7 @@ import { countEntities, existingKeys, scanEntities, type ChangedSince, type Stor
 import { Problem } from '../problems/errors.ts';
 import { maximumFaults, type Fault } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';
-import { Pauses } from '../http/turns.ts';
+import { Pauses } from '../admission/turns.ts';
 import { compileType } from './compile.ts';
 import { canonicalValue, DuplicateFinder, type RepeatedDigests } from './duplicates.ts';
 import { needsCheck, needsRules, type TypeChange, type TypePlan } from './plan.ts';

@@ -12,7 +12,7 @@ import type { Handlers } from '../contract/operation.ts';
 import type { TypedContractSource } from '../contract/typed.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
-import { KeyedQueues } from '../http/concurrency-limit.ts';
+import { KeyedQueues } from '../admission/concurrency-limit.ts';
 import { describeFault } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';

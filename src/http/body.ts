@@ -7,8 +7,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
 import { hasLeft } from './client-address.ts';
-import { holderOfRequest } from './held-bytes.ts';
-import { inTurn } from './turns.ts';
+import { holderOfRequest } from '../admission/held-bytes.ts';
+import { inTurn } from '../admission/turns.ts';
 import { readPairs } from './form.ts';
 import { jsonLimits, largeJsonLimits, readJson } from '../json/json.ts';
 

@@ -7,7 +7,7 @@ import { databaseUrls } from '../config/database-settings.ts';
 import { isLoopback } from '../config/near-hosts.ts';
 import type { Database } from '../database/tables.ts';
 import type { StoredTypeFault } from '../entity-types/stored-type.ts';
-import { openFilesAdvice } from '../http/open-files.ts';
+import { openFilesAdvice } from '../admission/open-files.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 
 const advisedMinimum = 15;

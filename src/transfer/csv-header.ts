@@ -6,7 +6,7 @@ import { isEnvelopeName, type Field } from '../filter/fields.ts';
 import { findFault, jsonLimits } from '../json/json.ts';
 import { memberTexts } from '../json/json-parts.ts';
 import { placeOf, pointerTo } from '../problems/pointer.ts';
-import { Pauses } from '../http/turns.ts';
+import { Pauses } from '../admission/turns.ts';
 import type { Cell } from './csv-cells.ts';
 import {
   columnOf,

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { Problem } from '../problems/errors.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { GrowingBuffer } from '../json/growing-buffer.ts';
-import { Pauses } from '../http/turns.ts';
+import { Pauses } from '../admission/turns.ts';
 import { CsvCells, CsvSyntaxError, type Cell } from './csv-cells.ts';
 import { delimiters, type Delimiter, type ReferenceTargets } from './columns.ts';
 import { CsvHeader } from './csv-header.ts';

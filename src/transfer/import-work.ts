@@ -20,7 +20,7 @@ import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
 import { isInt64 } from '../json/int64.ts';
 import { pointerTo } from '../problems/pointer.ts';
-import { Pauses } from '../http/turns.ts';
+import { Pauses } from '../admission/turns.ts';
 import type { Permit } from '../rights/permit.ts';
 import { keyHeader, versionHeader } from './columns.ts';
 import { otherDatabaseFaults } from './other-database.ts';

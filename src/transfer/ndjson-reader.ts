@@ -5,7 +5,7 @@ import { readJson } from '../json/json.ts';
 import { memberTexts } from '../json/json-parts.ts';
 import { GrowingBuffer } from '../json/growing-buffer.ts';
 import { pointerTo } from '../problems/pointer.ts';
-import { Pauses } from '../http/turns.ts';
+import { Pauses } from '../admission/turns.ts';
 import { malformedRow, refusedRow, rowLimits, tooLarge, type ImportRow, type ImportRows } from './import-row.ts';
 
 const lineFeed = 10;

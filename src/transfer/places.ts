@@ -1,6 +1,6 @@
 /** Bounds how many exports or imports run at once. None waits for a place: a client can come back, and an upload should not begin in vain. */
 import { Problem } from '../problems/errors.ts';
-import { busy } from '../http/concurrency-limit.ts';
+import { busy } from '../admission/concurrency-limit.ts';
 
 export interface PlacesLimits {
   user: number;

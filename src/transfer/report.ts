@@ -1,7 +1,7 @@
 /** The report of an import as NDJSON. */
 import type { ProblemDocument } from '../http/problem.ts';
 import type { Problem } from '../problems/errors.ts';
-import { Pauses } from '../http/turns.ts';
+import { Pauses } from '../admission/turns.ts';
 import type { ImportProgress, ImportReport } from './import.ts';
 
 export interface Descriptions {

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Caller } from '../../src/authn/caller.ts';
 import { EntityQueues } from '../../src/entities/heavy.ts';
-import { HeldBytes } from '../../src/http/held-bytes.ts';
+import { HeldBytes } from '../../src/admission/held-bytes.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 
 describe('after a heavy patch', () => {

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../../src/authn/caller.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { EntityQueues } from '../../src/entities/heavy.ts';
-import { HeldBytes } from '../../src/http/held-bytes.ts';
+import { HeldBytes } from '../../src/admission/held-bytes.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService, type Answer } from '../support/service.ts';
 

@@ -11,7 +11,7 @@ import { readConfig } from '../../src/config/settings.ts';
 import type { Action, Condition, Database } from '../../src/database/tables.ts';
 import type { Store } from '../../src/database/port.ts';
 import type { TokenClock } from '../../src/oidc/tokens/issuer-registry.ts';
-import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/admission/concurrency-limit.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { createThrottle } from '../../src/credentials/throttle.ts';
 import { openService, type Service } from '../../src/service.ts';

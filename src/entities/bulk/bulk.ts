@@ -7,7 +7,7 @@ import type { Caller } from '../../authn/caller.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../problems/errors.ts';
 import { maximumFaults, type Fault } from '../../problems/faults.ts';
-import { Pauses } from '../../http/turns.ts';
+import { Pauses } from '../../admission/turns.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { bulkRowOf } from './bulk-statements.ts';
 import { ConflictSearch } from './conflicts.ts';

@@ -7,7 +7,7 @@ import { statementsWithin } from '../../database/statements-within.ts';
 import type { Database } from '../../database/tables.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../problems/errors.ts';
-import { Pauses } from '../../http/turns.ts';
+import { Pauses } from '../../admission/turns.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import type { Permit } from '../../rights/permit.ts';
