@@ -9,7 +9,7 @@ import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { SecurityRequirement } from '../contract/contract.ts';
 import type { Handlers } from '../contract/operation.ts';
-import type { TypedContractSource } from '../contract/typed.ts';
+import type { TypedContractSource } from '../pages/typed.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
 import { KeyedQueues } from '../admission/concurrency-limit.ts';

@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../authn/principal.ts';
 import type { ContractDocument } from '../contract/contract.ts';
-import type { TypedContract, TypedContractRequest } from '../contract/typed.ts';
+import type { TypedContract, TypedContractRequest } from '../pages/typed.ts';
 import type { Action, Database } from '../database/tables.ts';
 import { contentTag, etagOf, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLoopback } from '../../config/near-hosts.ts';
 import { publicAddress, publicPath } from '../../config/public-url.ts';
-import type { OfferedIssuer } from '../../contract/docs-issuers.ts';
+import type { OfferedIssuer } from '../../pages/docs-issuers.ts';
 import type { Context } from '../../context.ts';
 import { startUrl } from './begin.ts';
 import type { TrustedIssuer } from '../tokens/issuer-registry.ts';

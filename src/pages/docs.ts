@@ -13,7 +13,7 @@ import { documentOfServer } from './docs-server.ts';
 import { uiConfig, uiTheme } from './docs-ui.ts';
 import { translateProblem } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
-import type { ContractDocument } from './contract.ts';
+import type { ContractDocument } from '../contract/contract.ts';
 import { typesIn, type TypedContract, type TypedContractSource } from './typed.ts';
 
 /** The sources that Swagger UI may load: its own files, the pictures inside its style sheet, and tokens from issuers. */

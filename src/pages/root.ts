@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { publicAddress, publicPath } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 import { namesHtml } from '../http/accept.ts';
-import type { ContractDocument } from './contract.ts';
+import type { ContractDocument } from '../contract/contract.ts';
 
 /** Serves both on `app`. The links are the URLs under which clients reach the service. */
 export function serveRoot(

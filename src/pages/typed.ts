@@ -1,6 +1,6 @@
 /** The part of the entity types that the documentation needs. The contract does not have it. */
 import type { FastifyRequest } from 'fastify';
-import type { ContractDocument } from './contract.ts';
+import type { ContractDocument } from '../contract/contract.ts';
 
 export interface TypedContractRequest {
   /** The document that gets the types. */
