@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from 'pg';
-import { layoutOf } from '../../src/database/embedded/cluster.ts';
-import { findServer } from '../../src/database/embedded/lock-file.ts';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { layoutOf } from '../../src/embedded/cluster.ts';
+import { findServer } from '../../src/embedded/lock-file.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
 
 export interface BenchDatabase {
   /** What the service has to be started with to use it. */

@@ -6,7 +6,7 @@ import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { freePort } from '../../src/embedded/launch.ts';
 
 const root = new URL('../../', import.meta.url);
 const startMilliseconds = 180_000;

@@ -1,9 +1,9 @@
 /** `database restore` and `database verify` with ARCHIVE_DIR instead of a file. */
 import { finishRestore, type FinishedRestore } from '../administration/transfer.ts';
 import { readConfig } from '../config/settings.ts';
-import { planRestore, type Plan } from '../database/archive/restore-plan.ts';
-import { restoreArchive } from '../database/archive/restore.ts';
-import { verifyArchive } from '../database/archive/verify.ts';
+import { planRestore, type Plan } from '../embedded/archive/restore-plan.ts';
+import { restoreArchive } from '../embedded/archive/restore.ts';
+import { verifyArchive } from '../embedded/archive/verify.ts';
 import { migrateDatabase } from '../database/migrate.ts';
 import { openStore } from '../database/port.ts';
 import { TransferRefused } from '../database/transfer/load.ts';

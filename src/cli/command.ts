@@ -10,7 +10,7 @@ import { readConfig, type Config } from '../config/settings.ts';
 import { openStore, type Store } from '../database/port.ts';
 import type { LogPosition } from '../database/standby/log-position.ts';
 import { openReaders, type Readers } from '../database/standby/readers.ts';
-import { layoutOf } from '../database/embedded/cluster.ts';
+import { layoutOf } from '../embedded/cluster.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
 import { openDatabase, type PreparedDatabase } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';

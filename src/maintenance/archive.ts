@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { diskFailure } from '../config/disk-failure.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
-import { readManifest, receiveBase } from '../database/archive/base-copy.ts';
-import { expireHistories, readHistories } from '../database/archive/histories.ts';
-import { endsHistory, isReceivedElsewhere, LogReceiver } from '../database/archive/log-receiver.ts';
-import { ReplicationConnection } from '../database/archive/replication-connection.ts';
-import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
+import { readManifest, receiveBase } from '../embedded/archive/base-copy.ts';
+import { expireHistories, readHistories } from '../embedded/archive/histories.ts';
+import { endsHistory, isReceivedElsewhere, LogReceiver } from '../embedded/archive/log-receiver.ts';
+import { ReplicationConnection } from '../embedded/archive/replication-connection.ts';
+import { assertOnlyRootMayReplace } from '../embedded/trusted-path.ts';
 import { assertWritableDirectory } from './writable-directory.ts';
 
 const syncIntervalMs = 1_000;

@@ -7,7 +7,7 @@ import { sql, type Kysely } from 'kysely';
 import { schedule } from '../administration/actor.ts';
 import { backUpDatabase, type From } from '../administration/transfer.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
-import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
+import { assertOnlyRootMayReplace } from '../embedded/trusted-path.ts';
 import type { Database } from '../database/tables.ts';
 import { verifyBackup } from '../database/transfer/backup-file.ts';
 import { inLongTransaction } from '../database/transfer/snapshot.ts';

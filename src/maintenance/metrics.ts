@@ -4,7 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client';
 import type { Context } from '../context.ts';
-import { archiveReach } from '../database/archive/histories.ts';
+import { archiveReach } from '../embedded/archive/histories.ts';
 import { lostLines } from '../telemetry/logging.ts';
 import { countLive } from '../sessions/count.ts';
 

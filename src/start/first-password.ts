@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/settings.ts';
-import { isPasswordFile, prepareDataDir } from '../database/embedded/cluster.ts';
-import { syncDirectory, writeSynced } from '../database/embedded/synced.ts';
+import { isPasswordFile, prepareDataDir } from '../embedded/cluster.ts';
+import { syncDirectory, writeSynced } from '../embedded/synced.ts';
 import type { FirstAdministrator } from '../administration/first-administrator.ts';
 
 const fileName = 'first-password';

@@ -58,7 +58,7 @@ export async function openDatabase(config: Config, options: OpenOptions = {}): P
       close: async () => undefined,
     };
   }
-  const { openEmbedded } = await import('../database/embedded/embedded.ts');
+  const { openEmbedded } = await import('../embedded/embedded.ts');
   const embedded = await openEmbedded(config.dataDir, options);
   return {
     url: embedded.url,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { writeBackup } from '../../src/database/transfer/backup-file.ts';
 import { withSnapshot } from '../../src/database/transfer/snapshot.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { TestService } from '../support/service.ts';

@@ -1,4 +1,4 @@
-/** `npm run test:faults -- kill` runs longer. test/database/embedded/crashes.test.ts does the same for the embedded database. */
+/** `npm run test:faults -- kill` runs longer. test/embedded/crashes.test.ts does the same for the embedded database. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { killService } from './kill.ts';

@@ -1,6 +1,6 @@
 /** `npm run test:faults -- postgres` runs all breakages for longer; `outage.test.ts` calls every operation. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { Proxy } from '../support/proxy.ts';

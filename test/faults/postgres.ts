@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { layoutOf } from '../../src/database/embedded/cluster.ts';
-import { findServer } from '../../src/database/embedded/lock-file.ts';
+import { layoutOf } from '../../src/embedded/cluster.ts';
+import { findServer } from '../../src/embedded/lock-file.ts';
 import { Proxy } from '../support/proxy.ts';
 import { makeCallers } from './callers.ts';
 import { Ledger } from './ledger.ts';

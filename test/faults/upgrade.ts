@@ -11,7 +11,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { freePort } from '../../src/embedded/launch.ts';
 import { startService, type Server } from '../../scripts/lib/processes.ts';
 import { startNginx } from '../support/nginx.ts';
 import { makeCallers } from './callers.ts';

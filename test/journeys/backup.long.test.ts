@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readHistories } from '../../src/database/archive/histories.ts';
+import { readHistories } from '../../src/embedded/archive/histories.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { DebianPostgres, whyNoDebianPostgres, whyNoPgBackRest } from '../support/debian-postgres.ts';

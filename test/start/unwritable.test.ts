@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/settings.ts';
 import { Archive, readArchive } from '../../src/maintenance/archive.ts';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { runAdmin } from '../support/admin.ts';
 import { createDatabaseUntilDone } from '../support/database.ts';

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { readHistories, type History } from '../../src/database/archive/histories.ts';
-import { planRestore } from '../../src/database/archive/restore-plan.ts';
-import { restoreArchive } from '../../src/database/archive/restore.ts';
-import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded/embedded.ts';
+import { readHistories, type History } from '../../src/embedded/archive/histories.ts';
+import { planRestore } from '../../src/embedded/archive/restore-plan.ts';
+import { restoreArchive } from '../../src/embedded/archive/restore.ts';
+import { openEmbedded, type EmbeddedDatabase } from '../../src/embedded/embedded.ts';
 import { Archive } from '../../src/maintenance/archive.ts';
 import { connect, newDataDir } from './embedded.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { freePort } from '../../src/embedded/launch.ts';
 
 const run = promisify(execFile);
 const programs = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1);

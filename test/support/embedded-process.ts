@@ -6,7 +6,7 @@
  */
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
 
 const tell = (event: object) => process.stdout.write(`${JSON.stringify(event)}\n`);
 process.on('SIGINT', () => tell({ interrupted: true }));

@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
-import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded/embedded.ts';
-import { findProcess } from '../../src/database/embedded/process.ts';
+import { openEmbedded, type EmbeddedDatabase } from '../../src/embedded/embedded.ts';
+import { findProcess } from '../../src/embedded/process.ts';
 import { reapAfter } from './server-reaper.ts';
 
 const project = join(import.meta.dirname, '../..');

@@ -7,7 +7,7 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { startPgBouncer, whyNoPgBouncer, type PgBouncer } from './pgbouncer.ts';
 import { execute, withDatabase } from './sql.ts';

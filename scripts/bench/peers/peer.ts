@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/database/embedded/launch.ts';
+import { freePort } from '../../../src/embedded/launch.ts';
 import { databaseOn } from '../../lib/database.ts';
 import type { RequestOf } from '../../lib/load.ts';
 import { launch, type Server } from '../../lib/processes.ts';

@@ -2,8 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { syncDirectory } from '../embedded/synced.ts';
-import { TransferRefused } from '../transfer/load.ts';
+import { syncDirectory } from '../synced.ts';
+import { TransferRefused } from '../../database/transfer/load.ts';
 import { logOf, readHistories, timeName } from './histories.ts';
 import { LogFiles, OtherLogError } from './log-files.ts';
 import { writeReach } from './reach.ts';

@@ -5,7 +5,7 @@
  * Advisory locks are exact where files with process numbers are not. The lock of a killed process ends with its connection. A reused process
  * number has no effect. A process that joins while the last one leaves waits for the lock until the server has stopped, and then starts it.
  */
-import { VerifiedClient } from '../driver/verified-client.ts';
+import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { nameOfAddress, urlOf, type ServerAddress } from './address.ts';
 import type { DataLayout } from './cluster.ts';
 

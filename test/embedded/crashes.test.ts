@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { connect, isAlive, newDataDir, openUntilDone, serverPid, startService } from '../../support/embedded.ts';
+import { connect, isAlive, newDataDir, openUntilDone, serverPid, startService } from '../support/embedded.ts';
 
 /** A cluster that these tests may crash: each begins and ends with its server stopped. */
 const sharedDir = await newDataDir(afterAll);

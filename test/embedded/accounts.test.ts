@@ -2,9 +2,9 @@
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { changeOwner } from '../../../src/database/embedded/ownership.ts';
-import { copyOfProject, newDataDir, startService } from '../../support/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
+import { changeOwner } from '../../src/embedded/ownership.ts';
+import { copyOfProject, newDataDir, startService } from '../support/embedded.ts';
 
 const nobody = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;

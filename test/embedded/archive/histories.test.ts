@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { expireHistories } from '../../../src/database/archive/histories.ts';
-import { writeReach } from '../../../src/database/archive/reach.ts';
-import { segmentBytes, segmentName } from '../../../src/database/archive/segments.ts';
+import { expireHistories } from '../../../src/embedded/archive/histories.ts';
+import { writeReach } from '../../../src/embedded/archive/reach.ts';
+import { segmentBytes, segmentName } from '../../../src/embedded/archive/segments.ts';
 
 const size = BigInt(segmentBytes);
 

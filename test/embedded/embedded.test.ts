@@ -2,11 +2,11 @@ import { readdir, readFile, stat, writeFile, mkdir, chmod } from 'node:fs/promis
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { layoutOf, prepareDataDir } from '../../../src/database/embedded/cluster.ts';
-import { AddressLostError, reachServer } from '../../../src/database/embedded/server.ts';
-import type { EmbeddedDatabase, EmbeddedOptions } from '../../../src/database/embedded/embedded.ts';
-import { connect, isAlive, newDataDir, serverPid, startService } from '../../support/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
+import { layoutOf, prepareDataDir } from '../../src/embedded/cluster.ts';
+import { AddressLostError, reachServer } from '../../src/embedded/server.ts';
+import type { EmbeddedDatabase, EmbeddedOptions } from '../../src/embedded/embedded.ts';
+import { connect, isAlive, newDataDir, serverPid, startService } from '../support/embedded.ts';
 
 async function open(dataDir: string, options?: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const database = await openEmbedded(dataDir, options);

@@ -11,8 +11,8 @@
  */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unfinishedSuffix } from '../embedded/synced.ts';
-import { TransferRefused } from '../transfer/load.ts';
+import { unfinishedSuffix } from '../synced.ts';
+import { TransferRefused } from '../../database/transfer/load.ts';
 import { reachName, readReach, type Reach } from './reach.ts';
 import { parseSegmentName, segmentBytes } from './segments.ts';
 

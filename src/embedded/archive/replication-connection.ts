@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { ClientConfig } from 'pg';
-import { VerifiedClient } from '../driver/verified-client.ts';
+import { VerifiedClient } from '../../database/driver/verified-client.ts';
 import { formatLsn, parseLsn } from './segments.ts';
 
 /** Microseconds from 1970 to 2000, where PostgreSQL's clock begins. */

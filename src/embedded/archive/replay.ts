@@ -1,7 +1,7 @@
 /** Whether PostgreSQL has replayed all of the log that a restore needs: it takes the first damaged record for the end. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TransferRefused } from '../transfer/load.ts';
+import { TransferRefused } from '../../database/transfer/load.ts';
 import type { Plan } from './restore-plan.ts';
 import { readWholeSegment } from './segment-files.ts';
 import { formatLsn, parseLsn, segmentBytes, startOfSegment } from './segments.ts';

@@ -1,6 +1,6 @@
 /** Reads the whole archive, and compares all with its checksums. */
 import { crc32 } from 'node:zlib';
-import { TransferRefused } from '../transfer/load.ts';
+import { TransferRefused } from '../../database/transfer/load.ts';
 import { nowhere, readBase } from './base-files.ts';
 import { logOf, readHistories, type History, type Segment } from './histories.ts';
 import type { LogEnd } from './reach.ts';

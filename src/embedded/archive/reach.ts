@@ -6,8 +6,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { replaceSynced } from '../embedded/synced.ts';
-import { TransferRefused } from '../transfer/load.ts';
+import { replaceSynced } from '../synced.ts';
+import { TransferRefused } from '../../database/transfer/load.ts';
 import { formatLsn, parseLsn } from './segments.ts';
 
 export const reachName = 'reach';

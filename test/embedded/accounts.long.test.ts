@@ -4,8 +4,8 @@ import { chmod, chown, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { copyOfProject, newDataDir, serverPid, startService } from '../../support/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
+import { copyOfProject, newDataDir, serverPid, startService } from '../support/embedded.ts';
 
 // Some tests create a database or copy all programs, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });

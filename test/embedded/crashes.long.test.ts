@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { connect, isAlive, newDataDir, openUntilDone, serverPid, startService } from '../../support/embedded.ts';
+import { openEmbedded } from '../../src/embedded/embedded.ts';
+import { connect, isAlive, newDataDir, openUntilDone, serverPid, startService } from '../support/embedded.ts';
 
 /** A cluster that these tests may crash: each begins and ends with its server stopped. */
 const sharedDir = await newDataDir(afterAll);

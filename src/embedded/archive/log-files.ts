@@ -9,7 +9,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createGzip } from 'node:zlib';
-import { syncDirectory, unfinishedSuffix } from '../embedded/synced.ts';
+import { syncDirectory, unfinishedSuffix } from '../synced.ts';
 import { logOf, type Segment } from './histories.ts';
 import type { LogEnd } from './reach.ts';
 import { checksumOf, readSegment, readWholeSegment } from './segment-files.ts';

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, chmod, chown, lstat, mkdir, mkdtemp, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { diskFailure } from '../../config/disk-failure.ts';
+import { diskFailure } from '../config/disk-failure.ts';
 import { databaseName, passwordStatements, roleName, runAlone, writeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
 import type { SystemAccount } from './account.ts';

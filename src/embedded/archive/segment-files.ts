@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip, crc32 } from 'node:zlib';
-import { TransferRefused } from '../transfer/load.ts';
+import { TransferRefused } from '../../database/transfer/load.ts';
 import type { Segment } from './histories.ts';
 import { segmentBytes } from './segments.ts';
 

@@ -1,6 +1,6 @@
 /** What PostgreSQL says of a base backup: each of its files with a SHA-256, and the log that it needs (https://www.postgresql.org/docs/18/backup-manifest-format.html). */
 import { createHash } from 'node:crypto';
-import { TransferRefused } from '../transfer/load.ts';
+import { TransferRefused } from '../../database/transfer/load.ts';
 import { parseLsn } from './segments.ts';
 
 export interface Manifest {

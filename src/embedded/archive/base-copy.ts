@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import { syncDirectory, unfinishedSuffix, writeSynced } from '../embedded/synced.ts';
+import { syncDirectory, unfinishedSuffix, writeSynced } from '../synced.ts';
 import { baseArchive, baseManifest, timeName, type Base } from './histories.ts';
 import { parseManifest, type Manifest } from './manifest.ts';
 import type { ReplicationConnection } from './replication-connection.ts';

@@ -1,5 +1,5 @@
 /** Which files of ARCHIVE_DIR a restore to a moment needs. */
-import { TransferRefused } from '../transfer/load.ts';
+import { TransferRefused } from '../../database/transfer/load.ts';
 import { readManifest } from './base-copy.ts';
 import { assertOneCluster, endOf, readHistories, type Base, type History, type Segment } from './histories.ts';
 import type { Manifest } from './manifest.ts';
