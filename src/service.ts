@@ -30,7 +30,7 @@ import { TypeRegistry } from './entity-types/registry.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
-import { addressIn } from './http/address.ts';
+import { addressIn } from './network/address.ts';
 import { listenOn } from './http/listen.ts';
 import { readOpenFilesLimit } from './admission/open-files.ts';
 import { runSteps, serviceStopSteps } from './shutdown.ts';

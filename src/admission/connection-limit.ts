@@ -6,7 +6,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
-import { addressGroup, addressIn } from '../http/address.ts';
+import { addressGroup, addressIn } from '../network/address.ts';
 import { takesReservedFile } from './open-files.ts';
 
 /** The connections of a server. */

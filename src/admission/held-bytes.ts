@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../authn/principal.ts';
 import { Problem } from '../problems/errors.ts';
 import { busy } from './concurrency-limit.ts';
-import { addressGroup } from '../http/address.ts';
-import { addressOf } from '../http/client-address.ts';
+import { addressGroup } from '../network/address.ts';
+import { addressOf } from '../network/client-address.ts';
 
 /** In bytes. */
 export interface HeldBytesLimits {

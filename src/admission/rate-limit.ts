@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Scheme, Schemes } from '../authn/authenticate.ts';
 import { Problem } from '../problems/errors.ts';
-import { addressGroup } from '../http/address.ts';
-import { addressOf } from '../http/client-address.ts';
+import { addressGroup } from '../network/address.ts';
+import { addressOf } from '../network/client-address.ts';
 
 const addressRate = { name: 'address', perSecond: 10, burst: 50 };
 /** A user may be as far ahead of the steady rate as so many seconds give. */

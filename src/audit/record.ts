@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller, CallerLog } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
 import type { Problem } from '../problems/errors.ts';
-import { addressGroup } from '../http/address.ts';
+import { addressGroup } from '../network/address.ts';
 import type { Subject } from './quota.ts';
 import { insertEvent, type AuditEvent, type Origin } from './store.ts';
 

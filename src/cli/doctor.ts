@@ -10,7 +10,7 @@ import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
 import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } from '../maintenance/risks.ts';
-import { unnamedProxyRisk } from '../http/client-address.ts';
+import { unnamedProxyRisk } from '../network/client-address.ts';
 import { openFilesAdvice, readOpenFilesLimit } from '../admission/open-files.ts';
 import { leftPasswordFile } from '../start/first-password.ts';
 import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';

@@ -7,7 +7,7 @@ import { sql, type Kysely, type OperationNodeSource } from 'kysely';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import { readServiceSecrets, secretNamed, type SecretValues } from '../database/service-secrets.ts';
 import type { Database } from '../database/tables.ts';
-import { addressGroup } from '../http/address.ts';
+import { addressGroup } from '../network/address.ts';
 import { normaliseUserName } from '../user-name.ts';
 import { selectAccounts, type Account } from '../accounts/users.ts';
 

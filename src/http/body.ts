@@ -6,7 +6,7 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
-import { hasLeft } from './client-address.ts';
+import { hasLeft } from '../network/client-address.ts';
 import { holderOfRequest } from '../admission/held-bytes.ts';
 import { inTurn } from '../admission/turns.ts';
 import { readPairs } from './form.ts';

@@ -8,7 +8,7 @@ import { isLoopback } from '../config/near-hosts.ts';
 import type { Database } from '../database/tables.ts';
 import type { StoredTypeFault } from '../entity-types/stored-type.ts';
 import { openFilesAdvice } from '../admission/open-files.ts';
-import { unnamedProxyRisk } from '../http/client-address.ts';
+import { unnamedProxyRisk } from '../network/client-address.ts';
 
 const advisedMinimum = 15;
 /** libuv's threads for all other work than hashing (rule 38). */

@@ -1,7 +1,7 @@
 /** The warning about a proxy that TRUST_PROXY does not name. */
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { addressOf, readAddresses } from '../../src/http/client-address.ts';
+import { addressOf, readAddresses } from '../../src/network/client-address.ts';
 
 describe('without trusted proxies', () => {
   async function listen(trustProxy: string[]) {

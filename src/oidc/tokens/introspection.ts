@@ -9,7 +9,7 @@ import { discoverIssuer, innermostMessage } from './discover.ts';
 import { outageErrors } from './issuer-http.ts';
 import { CachedMetadata, issuerUnavailable, type CachedMetadataOptions } from './cached-metadata.ts';
 import { isUsableEndpoint } from '../issuers-file/address.ts';
-import { addressGroup } from '../../http/address.ts';
+import { addressGroup } from '../../network/address.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 import type { Claims } from './claims.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addressGroup, addressIn, cleanAddress } from '../../src/http/address.ts';
+import { addressGroup, addressIn, cleanAddress } from '../../src/network/address.ts';
 
 describe('the address for counting attempts', () => {
   test('is an IPv4 address in any notation (rule 40: the form mapped into IPv6 is not counted separately)', () => {
