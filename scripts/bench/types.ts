@@ -2,7 +2,7 @@
  * `npm run bench -- types`: creates and updates of entities with a declared type, beside those of a name without a type. Progress goes to standard
  * error, the figures to standard output.
  */
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { openStore, type Store } from '../../src/database/port.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import { postgresVersion } from '../lib/database.ts';

@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
-import { entityActions } from '../rights/actions.ts';
-import { recordChange, theService } from './actor.ts';
+import { entityActions } from '../rights/vocabulary.ts';
+import { recordChange, theService } from '../audit/actor.ts';
 
 export interface FirstAdministrator {
   name: string;

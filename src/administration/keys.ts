@@ -3,7 +3,7 @@ import type { Store } from '../database/port.ts';
 import type { Account } from '../accounts/users.ts';
 import { findOwner, insertKey, revokeKey } from '../api-keys/store.ts';
 import { checkRights, type WantedKey } from '../api-keys/wanted.ts';
-import { recordChange, type Actor } from './actor.ts';
+import { recordChange, type Actor } from '../audit/actor.ts';
 
 /** Creates a key of the user. Throws as {@link checkRights} and {@link insertKey}. */
 export function createKey(

@@ -13,7 +13,7 @@ import {
   type ProfileUse,
 } from '../accounts/assignments.ts';
 import { deleteGrants, deleteRole, insertGrants, insertRole } from '../accounts/roles.ts';
-import { recordChange, type Actor } from './actor.ts';
+import { recordChange, type Actor } from '../audit/actor.ts';
 
 interface Named {
   id: string;

@@ -1,7 +1,7 @@
 /** An administrator's change of how long the audit trail is kept. Only the owner of the tables may make it. */
 import { updateRetention, type KeptFor } from '../audit/retention.ts';
 import type { Store } from '../database/port.ts';
-import { recordChange, type Actor } from './actor.ts';
+import { recordChange, type Actor } from '../audit/actor.ts';
 
 /** Returns whether it was another before. */
 export function changeRetention(store: Store, actor: Actor, keep: KeptFor): Promise<boolean> {

@@ -10,7 +10,7 @@ import { knownMigrations } from '../database/migration-files.ts';
 import { listKeySequences } from '../database/key-sequences.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
-import { recordChange, type Actor } from './actor.ts';
+import { recordChange, type Actor } from '../audit/actor.ts';
 
 /** How a caller follows a transfer, and cancels it. */
 export interface Watch extends Pick<LoadOptions, 'signal' | 'onRows'> {

@@ -3,7 +3,7 @@
  * them. A client decides how fast it sends and reads (rule 80, decision 69).
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import { Problem } from '../problems/errors.ts';
 import { busy } from './concurrency-limit.ts';
 import { addressGroup } from '../network/address.ts';

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { insertEvent } from '../audit/store.ts';
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { ignoreDiskFull } from '../database/failure.ts';
 import { Problem } from '../problems/errors.ts';

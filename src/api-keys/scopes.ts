@@ -1,5 +1,5 @@
 /** Compares requested scopes with the grants of a profile. A pure function of both. */
-import { allActions } from '../rights/actions.ts';
+import { allActions } from '../rights/vocabulary.ts';
 import type { Grants } from '../rights/permit.ts';
 import type { Action, Scope } from '../database/tables.ts';
 import type { Fault } from '../problems/faults.ts';

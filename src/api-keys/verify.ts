@@ -1,7 +1,7 @@
 /** Finds live API keys and their principals by public id. The caller must compare the hash. */
 import { sql, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, callerLocale, principalOf } from '../authn/caller-rows.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Store } from '../database/port.ts';
 import { lastUsedSeconds } from './store.ts';

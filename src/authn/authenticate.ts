@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Problem } from '../problems/errors.ts';
 import { csrfAllows, type OriginPolicy } from './csrf.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../rights/principal.ts';
 
 export type Scheme = (request: FastifyRequest) => Promise<Principal | undefined>;
 

@@ -6,7 +6,7 @@ import { sql, type Expression, type RawBuilder } from 'kysely';
 import type { GrantRow } from '../accounts/profiles.ts';
 import { builder } from '../database/driver/prepared.ts';
 import { grantMap } from '../rights/permit.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../rights/principal.ts';
 
 /**
  * The profile under which the caller acts, for a LEFT JOIN LATERAL after the table of the credential. `isMeant` is a condition on

@@ -1,6 +1,6 @@
 /** The sender of one request for use cases, independent of the web framework. */
 import type { Origin } from '../audit/store.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../rights/principal.ts';
 
 export interface CookieAttributes {
   path: string;

@@ -4,7 +4,7 @@
  * entries at once. Without the connection for notifications the cache is off: every lookup misses.
  */
 import { LRUCache } from 'lru-cache';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../rights/principal.ts';
 
 const maximumEntries = 10_000;
 const maximumAgeMs = 3_000;

@@ -1,6 +1,6 @@
 /** The operations of a batch: each with its permit, the type of its entity, and the key that a create will give. */
 import type { components } from '../../generated/api.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import { checkedBy, type Checked } from '../entities/store.ts';
 import type { Statements } from '../database/port.ts';
 import { requireEntityLimits } from '../entities/entity-limits.ts';

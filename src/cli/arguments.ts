@@ -8,7 +8,7 @@ import { auditEvents } from '../audit/store.ts';
 import type { Action, Scope } from '../database/tables.ts';
 import { isEntityName } from '../entities/name.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
-import { allActions } from '../rights/actions.ts';
+import { allActions } from '../rights/vocabulary.ts';
 import { isRoleOrProfileName } from '../accounts/roles.ts';
 import { normaliseUserName } from '../user-name.ts';
 

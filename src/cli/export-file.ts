@@ -1,6 +1,6 @@
 /** `entities export`: the entities of a name become rows of a file. */
 import { pipeline } from 'node:stream/promises';
-import { recordChange } from '../administration/actor.ts';
+import { recordChange } from '../audit/actor.ts';
 import { administratorAs } from '../administration/entities.ts';
 import { assertNewFile, writeNewFile } from '../database/transfer/backup-file.ts';
 import { readServiceSecrets } from '../database/service-secrets.ts';

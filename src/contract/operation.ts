@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../generated/api.ts';
 import type { operations as table } from '../../generated/operations.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 
 export type OperationId = keyof operations & keyof typeof table;
 

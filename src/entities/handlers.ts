@@ -1,7 +1,7 @@
 /** Entities over HTTP: list, create, retrieve, update, delete. */
 import type { Handlers, Output } from '../contract/operation.ts';
 import type { PresentPrincipal } from '../authn/authenticate.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import { authorize, authorizeUpdate, isPermitted } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';

@@ -2,7 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
-import { typeFiles } from '../administration/actor.ts';
+import { typeFiles } from '../audit/actor.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import type { Store } from '../database/port.ts';
 import type { TypeSource } from '../database/tables.ts';

@@ -1,10 +1,10 @@
 /** Entity types over HTTP: list, retrieve, plan, declare, delete. */
 import type { FastifyRequest } from 'fastify';
 import type { components } from '../../generated/api.ts';
-import type { Actor } from '../administration/actor.ts';
+import type { Actor } from '../audit/actor.ts';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { SecurityRequirement } from '../contract/contract.ts';

@@ -1,5 +1,5 @@
 /** Drops what changes of types leave behind, in the background of a process. */
-import { theService } from '../administration/actor.ts';
+import { theService } from '../audit/actor.ts';
 import { isOutage } from '../database/failure.ts';
 import type { Store } from '../database/port.ts';
 import { Problem } from '../problems/errors.ts';

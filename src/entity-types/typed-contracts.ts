@@ -3,7 +3,7 @@
  */
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { ContractDocument } from '../contract/contract.ts';
 import type { TypedContract, TypedContractRequest } from '../pages/typed.ts';
 import type { Action, Database } from '../database/tables.ts';
@@ -11,7 +11,7 @@ import { contentTag, etagOf, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
 import { BoundedQueue, KeyedQueues } from '../admission/concurrency-limit.ts';
 import { inTurn } from '../admission/turns.ts';
-import { allActions } from '../rights/actions.ts';
+import { allActions } from '../rights/vocabulary.ts';
 import { isPermitted } from '../rights/permit.ts';
 import { findDocuments, listTypes } from './store.ts';
 import { readableDocument } from './stored-document.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Origin } from '../audit/store.ts';
 import type { Caller, CallerLog, CookieAttributes, Cookies } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import { addressOf, hasLeft } from '../network/client-address.ts';
 
 /** Reads the request on demand, so that a request whose operation needs none of it costs one small object. */

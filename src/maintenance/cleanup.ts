@@ -5,7 +5,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
-import { theService } from '../administration/actor.ts';
+import { theService } from '../audit/actor.ts';
 import { maintainAuditTrail } from '../audit/retention.ts';
 import type { Context } from '../context.ts';
 import { deleteEndedProcesses } from '../database/processes.ts';

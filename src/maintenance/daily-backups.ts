@@ -4,7 +4,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
-import { schedule } from '../administration/actor.ts';
+import { schedule } from '../audit/actor.ts';
 import { backUpDatabase, type From } from '../administration/transfer.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { assertOnlyRootMayReplace } from '../embedded/trusted-path.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Scheme } from '../authn/authenticate.ts';
 import { principalOf } from '../authn/caller-rows.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { findLinkedCaller } from '../accounts/identities.ts';
 import { findOrProvision } from './provisioning/provision.ts';

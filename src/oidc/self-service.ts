@@ -6,7 +6,7 @@ import type { Transaction } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';

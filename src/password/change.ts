@@ -5,7 +5,7 @@
 import { recordWithinQuota } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';

@@ -1,5 +1,5 @@
 /** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from './principal.ts';
 import type { Action, Condition, Scope } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
 

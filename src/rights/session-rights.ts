@@ -3,7 +3,7 @@
  * rights in its `x-session-rights`. docs/security.md shows what that makes of each operation; a test compares both.
  */
 import { Problem } from '../problems/errors.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from './principal.ts';
 
 /** How a session was opened. `narrowed`: with an access token whose scopes are a ceiling; `token`: with one that has no ceiling. */
 export const sessionKinds = ['password', 'openid', 'token', 'narrowed'] as const;

@@ -7,7 +7,7 @@ import { callbackify } from 'node:util';
 import cookie from '@fastify/cookie';
 import session from '@fastify/session';
 import type { FastifyInstance, FastifyRequest, Session } from 'fastify';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../problems/errors.ts';
 import { cookieMaxAge, sessionCookie, tokenIn } from './cookie.ts';

@@ -1,6 +1,6 @@
 /** The session info of `GET /auth`: the caller, the active profile, the session and the server. */
 import type { components } from '../../generated/api.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { locales } from '../locales/negotiate.ts';
 import { maximumLength } from '../credentials/policy.ts';

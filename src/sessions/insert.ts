@@ -1,7 +1,7 @@
 /** The statement that opens a session and writes what goes with it: ended sessions, audit events, the decided attempt. */
 import { sql, type Kysely } from 'kysely';
 import { eventsFrom, type AuditEvent, type Origin } from '../audit/store.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
 import type { Subjects } from '../credentials/attempts.ts';

@@ -4,7 +4,7 @@ import { lockLink, type Identity } from '../accounts/identities.ts';
 import type { Account } from '../accounts/users.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import type { Attempt } from '../credentials/throttle.ts';
 import { retryOnConflict, withUnknownOutcome } from '../database/failure.ts';

@@ -1,6 +1,6 @@
 /** Refreshes a session. */
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { replaceToken } from './replace-token.ts';
 

@@ -4,7 +4,7 @@
  */
 import { insertEvent, type AuditEventName } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../problems/errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';

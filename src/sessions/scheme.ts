@@ -3,7 +3,7 @@
  * In both cases `verify.ts` decides which sessions are live.
  */
 import { requireOwnSite, type Scheme } from '../authn/authenticate.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import { originPolicy } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../problems/errors.ts';

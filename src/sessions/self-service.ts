@@ -5,7 +5,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal, SessionRecord } from '../authn/principal.ts';
+import type { Principal, SessionRecord } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import type { Database, SessionMethod } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';

@@ -1,7 +1,7 @@
 /** Switches the profile of a session. */
 import { findProfile } from '../accounts/profiles.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../problems/errors.ts';
 import { replaceToken } from './replace-token.ts';

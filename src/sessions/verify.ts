@@ -4,7 +4,7 @@
  */
 import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, principalOf } from '../authn/caller-rows.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { ignoreDiskFull } from '../database/failure.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';

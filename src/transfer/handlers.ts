@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordProblem, recordWithinQuota } from '../audit/record.ts';
 import type { PresentPrincipal } from '../authn/authenticate.ts';
-import type { Principal } from '../authn/principal.ts';
+import type { Principal } from '../rights/principal.ts';
 import type { Context } from '../context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
 import { positionOf, tokenOf } from '../database/standby/log-position.ts';

@@ -3,7 +3,7 @@ import Fastify from 'fastify';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Principal } from '../../src/authn/principal.ts';
+import type { Principal } from '../../src/rights/principal.ts';
 import { boundHeldBytes, HeldBytes, type HeldBytesLimits } from '../../src/admission/held-bytes.ts';
 import type { Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** The exact bounds of the rate limits, on a clock that the test moves. */
 import type { FastifyRequest } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Principal } from '../../src/authn/principal.ts';
+import type { Principal } from '../../src/rights/principal.ts';
 import { Problem } from '../../src/problems/errors.ts';
 import { AddressLimit, limitUsers } from '../../src/admission/rate-limit.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PrincipalCache } from '../../src/authn/principal-cache.ts';
-import type { Principal } from '../../src/authn/principal.ts';
+import type { Principal } from '../../src/rights/principal.ts';
 
 const long = 60_000;
 const principal = (name: string): Principal => ({

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbedded } from '../../src/embedded/embedded.ts';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { applyChange, settleInterrupted } from '../../src/entity-types/apply.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { AdminCommand, runAdmin, startAdmin } from '../support/admin.ts';

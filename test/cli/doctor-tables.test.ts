@@ -1,7 +1,7 @@
 /** What `doctor` finds in a database that a restore, a load of data or an operator has left half done, each with what to do. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { AdminCommand } from '../support/admin.ts';

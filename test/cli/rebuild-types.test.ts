@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { runCommand } from '../../src/cli/program.ts';
 import type { Companion } from '../../src/companion/layout.ts';
 import { inSchema } from '../../src/companion/table.ts';

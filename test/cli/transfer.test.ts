@@ -9,7 +9,7 @@ import { openEmbedded } from '../../src/embedded/embedded.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { writeBackup } from '../../src/database/transfer/backup-file.ts';
 import { withSnapshot } from '../../src/database/transfer/snapshot.ts';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import { AdminCommand, startAdmin } from '../support/admin.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

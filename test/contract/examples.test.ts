@@ -3,7 +3,7 @@
  * that the examples describe. Only times and random values may differ.
  */
 import { sql } from 'kysely';
-import { allActions } from '../../src/rights/actions.ts';
+import { allActions } from '../../src/rights/vocabulary.ts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { resolveReference, type Operation, type ComponentReference } from '../../src/contract/contract.ts';
 import { makeTick } from '../../src/entities/history/ticks.ts';

@@ -7,7 +7,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/contract.ts';
 import { listTypes } from '../../src/entity-types/store.ts';
-import { allActions } from '../../src/rights/actions.ts';
+import { allActions } from '../../src/rights/vocabulary.ts';
 import { found } from '../support/contract.ts';
 import { seed as seedRow } from '../support/entities.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';

@@ -10,7 +10,7 @@ import { openEmbedded, type EmbeddedDatabase } from '../../src/embedded/embedded
 import { inDirectory, serverAccount } from '../../src/embedded/account.ts';
 import { findBinaries } from '../../src/embedded/binaries.ts';
 import { layoutOf } from '../../src/embedded/cluster.ts';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { openStore } from '../../src/database/port.ts';
 import { analyzeGrownTables } from '../../src/database/statistics.ts';

@@ -1,7 +1,7 @@
 /** Runs the examples of docs/modelling.md, from the first to the last. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { allActions } from '../../src/rights/actions.ts';
+import { allActions } from '../../src/rights/vocabulary.ts';
 import { declareType } from '../support/entities.ts';
 import { faultsIn } from '../support/lists.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';

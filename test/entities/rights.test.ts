@@ -3,7 +3,7 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action, Condition } from '../../src/database/tables.ts';
-import { entityActions } from '../../src/rights/actions.ts';
+import { entityActions } from '../../src/rights/vocabulary.ts';
 import { rowsOf, seed, type Entity } from '../support/entities.ts';
 import { useService, type Call } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 /** Rules and indexes of names that have entities: their companion tables, what is refused, and builds that are interrupted. */
 import { sql, type Transaction } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { presentTable } from '../../src/companion/catalogue.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { applyChange, settleType, type ApplyOptions } from '../../src/entity-types/apply.ts';

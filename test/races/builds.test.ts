@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import type { Companion } from '../../src/companion/layout.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';

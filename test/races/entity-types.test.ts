@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import { insertRevision, lockTypes } from '../../src/entity-types/store.ts';
 import { createDatabase } from '../support/database.ts';

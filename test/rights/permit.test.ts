@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Principal } from '../../src/authn/principal.ts';
+import type { Principal } from '../../src/rights/principal.ts';
 import type { Action } from '../../src/database/tables.ts';
 import { authorize, grantMap, type Permit } from '../../src/rights/permit.ts';
 import { findEntity } from '../../src/entities/store.ts';

@@ -1,7 +1,7 @@
 /** Reads entities for tests, and inserts rows directly into the database. */
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { expect } from 'vitest';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import type { TestService } from './service.ts';

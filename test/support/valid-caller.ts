@@ -4,9 +4,9 @@
  */
 import { sql } from 'kysely';
 import type { LightMyRequestResponse } from 'fastify';
-import { allActions } from '../../src/rights/actions.ts';
+import { allActions } from '../../src/rights/vocabulary.ts';
 import { planOf } from '../../src/entity-types/plan.ts';
-import { theService } from '../../src/administration/actor.ts';
+import { theService } from '../../src/audit/actor.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import { findType, listTypes } from '../../src/entity-types/store.ts';
 import { sessionOf } from './clock.ts';

@@ -1,6 +1,6 @@
 /** Customers and orders in any number, and their types, whose indexes are built afterwards. */
 import { Client } from 'pg';
-import { theService } from '../../../src/administration/actor.ts';
+import { theService } from '../../../src/audit/actor.ts';
 import type { Store } from '../../../src/database/port.ts';
 import { applyChange } from '../../../src/entity-types/apply.ts';
 import { findStoredType } from '../../../src/entity-types/store.ts';

@@ -1,6 +1,6 @@
 /** The SQL of a list, as the service sends it: this process makes the same list once and records its statements. */
 import type { CompiledQuery } from 'kysely';
-import type { Principal } from '../../../src/authn/principal.ts';
+import type { Principal } from '../../../src/rights/principal.ts';
 import type { Store } from '../../../src/database/port.ts';
 import type { Reads } from '../../../src/database/standby/readers.ts';
 import { ServiceSecrets } from '../../../src/database/service-secrets.ts';

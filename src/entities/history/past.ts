@@ -1,5 +1,5 @@
 /** Reads an entity as it does not stand any more: in an earlier version, at a time, or in the trash. */
-import type { Principal } from '../../authn/principal.ts';
+import type { Principal } from '../../rights/principal.ts';
 import { Problem } from '../../problems/errors.ts';
 import { authorize, authorizeUpdate, type Permit } from '../../rights/permit.ts';
 import { findAsOf } from './as-of.ts';

@@ -2,7 +2,7 @@
  * The references that a caller wants followed. Each is a field in the type's `x-references`. A dot leads into an object, or from a
  * reference to a reference of the entities that it leads to.
  */
-import type { Principal } from '../../authn/principal.ts';
+import type { Principal } from '../../rights/principal.ts';
 import { rulesOf } from '../../companion/rules.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { undeclaredFields, type Field } from '../../filter/fields.ts';

@@ -3,7 +3,7 @@
  * there are few such entities, they are found first, and an index of the reference serves their keys. If there are many, each entity of the
  * list is looked up (decision 182).
  */
-import type { Principal } from '../../authn/principal.ts';
+import type { Principal } from '../../rights/principal.ts';
 import { readableCompanion } from '../../companion/layout.ts';
 import { indexedLength, rulesOf } from '../../companion/rules.ts';
 import { searchedSource } from '../../companion/source.ts';

@@ -2,7 +2,7 @@
 import { findLinkedAccount } from '../../accounts/identities.ts';
 import type { Account } from '../../accounts/users.ts';
 import type { Caller } from '../../authn/caller.ts';
-import type { Principal } from '../../authn/principal.ts';
+import type { Principal } from '../../rights/principal.ts';
 import type { Context } from '../../context.ts';
 import { Problem, type ProblemLinks } from '../../problems/errors.ts';
 import { openSession, type OpenedSession } from '../../sessions/open.ts';

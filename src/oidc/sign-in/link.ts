@@ -1,7 +1,7 @@
 /** Links an identity to a signed-in user who has proved both (security rule 56): the session here, and the sign-in at the provider. */
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
-import type { Principal } from '../../authn/principal.ts';
+import type { Principal } from '../../rights/principal.ts';
 import type { Context } from '../../context.ts';
 import { afterCommittedPart } from '../../database/failure.ts';
 import { Problem } from '../../problems/errors.ts';

@@ -1,6 +1,6 @@
 /** The result of authentication with any credential: the caller, and what the caller's profile and credential allow. */
 import type { Scope, SessionMethod } from '../database/tables.ts';
-import type { Grants } from '../rights/permit.ts';
+import type { Grants } from './permit.ts';
 
 /** The live session of a request. `id` is the public handle. */
 export interface SessionRecord {

@@ -1,6 +1,6 @@
 /** The administrator who makes a change, for the audit trail (decision 79). */
 import type { Kysely } from 'kysely';
-import { insertEvent, type AuditEvent, type Origin } from '../audit/store.ts';
+import { insertEvent, type AuditEvent, type Origin } from './store.ts';
 import type { Database } from '../database/tables.ts';
 
 export interface Actor {
