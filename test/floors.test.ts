@@ -120,7 +120,7 @@ function pathBetween(targets: Map<string, Map<string, Import>>, from: string, to
 /** Their texts are the service's own, the contract's, or an operator's. */
 const makesExpressions: Readonly<Record<string, string>> = {
   'src/api-keys/key.ts': 'the form of keys',
-  'src/companion/own-names.ts': 'the forms of names that the service gives',
+  'src/entities/companion/own-names.ts': 'the forms of names that the service gives',
   'src/config/env-file.ts': 'a name in the file of settings',
   'src/contract/regular-expression.ts': 'the name of a property of Unicode, in letters and digits',
   'src/contract/validate.ts': 'patterns of the contract',

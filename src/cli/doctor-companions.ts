@@ -1,7 +1,7 @@
 /** The checks of `doctor` that concern the companion tables of entity types. */
 import type { Store } from '../database/port.ts';
-import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
-import { verifyCompanion } from '../entities/verify.ts';
+import { foreignTablesAdvice, listForeignTables } from '../entities/companion/table.ts';
+import { verifyCompanion } from '../entities/companion/verify.ts';
 import { listOutdatedTypes } from '../entity-types/rules.ts';
 import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
 import { faultOfStored } from '../entity-types/stored-type.ts';

@@ -14,7 +14,7 @@ import { openExisting } from './command.ts';
 import { startCommand } from '../config/command-name.ts';
 import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
-import { verifyTrash } from '../entities/verify.ts';
+import { verifyTrash } from '../entities/companion/verify.ts';
 import { entityActions } from '../rights/vocabulary.ts';
 import { checkBackups } from './doctor-backup.ts';
 import { checkBuilds, checkCompanions, checkLayouts, checkTypes } from './doctor-companions.ts';

@@ -4,8 +4,8 @@ import type { Config } from '../config/settings.ts';
 import type { Store } from '../database/port.ts';
 import { listKeySequences } from '../database/key-sequences.ts';
 import type { Database } from '../database/tables.ts';
-import { companionSchema } from '../companion/catalogue.ts';
-import { missingIndexes, missingReferences } from '../companion/table.ts';
+import { companionSchema } from '../entities/companion/catalogue.ts';
+import { missingIndexes, missingReferences } from '../entities/companion/table.ts';
 import { listCompanions } from '../entity-types/store.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
 

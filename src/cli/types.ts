@@ -15,7 +15,7 @@ import { inOrder } from '../entity-types/order.ts';
 import { faultsOfRequirements } from '../entity-types/requirements.ts';
 import { findType, listBuilds, listDocuments, listTypes } from '../entity-types/store.ts';
 import { faultOfStored } from '../entity-types/stored-type.ts';
-import { countEntities } from '../entities/scan.ts';
+import { countEntities } from '../entities/companion/scan.ts';
 import { digestText, typeName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, printOutcome, type Admin, type Desk, type Shown } from './command.ts';
 import { convertFiles, type ConvertOptions } from './convert-schema.ts';

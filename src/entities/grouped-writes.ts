@@ -3,8 +3,8 @@
  * as they came.
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion } from '../companion/layout.ts';
-import { inputColumns, inputNames, insertRows, updateRows, writtenWith } from '../companion/rows.ts';
+import type { Companion } from './companion/layout.ts';
+import { inputColumns, inputNames, insertRows, updateRows, writtenWith } from './companion/rows.ts';
 import { prepareGrouped } from '../database/driver/write-group.ts';
 import { rowsCovered } from '../rights/row-predicate.ts';
 import { changeColumns, entityChanged, typedChangeColumns } from './changed.ts';

@@ -10,7 +10,7 @@ import type { FreshResult } from '../database/standby/readers.ts';
 import { Problem } from '../problems/errors.ts';
 import { entityLimitOf } from './entity-limits.ts';
 import { keepOf } from './history/history.ts';
-import { readAggregation } from './lists/aggregate-request.ts';
+import { readAggregation } from './querying/aggregate-request.ts';
 import { createMany } from './bulk/bulk.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from './etag.ts';
 import { createEntity } from './create.ts';
@@ -18,12 +18,12 @@ import { readClaim } from './idempotency/idempotency.ts';
 import { removeEntity, type RemovalRequest } from './removal/delete.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
-import { readIncludes } from './lists/include.ts';
+import { readIncludes } from './querying/include.ts';
 import { itemTexts } from '../json/json-parts.ts';
 import { readKey } from './key.ts';
-import { readListBody, readListQuery } from './lists/list-request.ts';
+import { readListBody, readListQuery } from './querying/list-request.ts';
 import { pageLinks } from './links.ts';
-import { scopeFor } from './lists/match.ts';
+import { scopeFor } from './querying/match.ts';
 import { pastEntity } from './history/past.ts';
 import { purgeInPortions, type PresentPurge } from './removal/portions.ts';
 import { purgeEntity } from './removal/purge.ts';
@@ -36,7 +36,7 @@ import type { EntityRow } from './row.ts';
 import { findEntity, findLight } from './store.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { upsertOnce } from './upsert.ts';
-import { findView, readViewQuery } from './lists/view.ts';
+import { findView, readViewQuery } from './querying/view.ts';
 
 type EntityHandlers = Pick<
   Handlers,

@@ -3,7 +3,7 @@
  * their connection in a database that gives other keys.
  */
 import { sql } from 'kysely';
-import { inputType } from '../companion/columns.ts';
+import { inputType } from './companion/columns.ts';
 import {
   readableCompanion,
   uniqueRuleNames,
@@ -12,11 +12,11 @@ import {
   type CompanionColumn,
   type CompanionUnique,
   type CompanionValues,
-} from '../companion/layout.ts';
-import { companionValues, memberAt } from '../companion/values.ts';
+} from './companion/layout.ts';
+import { companionValues, memberAt } from './companion/values.ts';
 import { builder } from '../database/driver/prepared.ts';
 import type { Statements } from '../database/port.ts';
-import { inSchema } from '../companion/table.ts';
+import { inSchema } from './companion/table.ts';
 import type { Action } from '../database/tables.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';

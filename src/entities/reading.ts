@@ -7,13 +7,13 @@ import { latestOf, positionOf } from '../database/standby/log-position.ts';
 import type { FreshResult, Readers, Reading } from '../database/standby/readers.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import type { Permit } from '../rights/permit.ts';
-import { aggregateEntities } from './lists/aggregate.ts';
-import type { AggregateRequest } from './lists/aggregate-request.ts';
-import { Cursors, positionIn } from './lists/cursors.ts';
+import { aggregateEntities } from './querying/aggregate.ts';
+import type { AggregateRequest } from './querying/aggregate-request.ts';
+import { Cursors, positionIn } from './querying/cursors.ts';
 import type { EntityQueues } from './heavy.ts';
 import { keepOf, listVersions, type VersionQuery } from './history/history.ts';
-import { listEntities, type ListedPage } from './lists/list.ts';
-import type { ListRequest } from './lists/list-request.ts';
+import { listEntities, type ListedPage } from './querying/list.ts';
+import type { ListRequest } from './querying/list-request.ts';
 import { readByType } from './type-guard.ts';
 
 type Schemas = components['schemas'];

@@ -3,7 +3,7 @@
  * keep others from deleting what it may not see. A target that is not covered is refused as a missing one is, after the same statements.
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';
+import type { Companion, CompanionReference, CompanionValues } from './companion/layout.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Statements } from '../database/port.ts';
 import { Problem } from '../problems/errors.ts';

@@ -5,8 +5,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import { rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
-import type { Companion } from '../companion/layout.ts';
-import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
+import type { Companion } from './companion/layout.ts';
+import { deleteRow, insertRows, updateRows, writtenWithValues } from './companion/rows.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
 import { isAt, locksClaim, type Claim } from './idempotency/idempotency.ts';

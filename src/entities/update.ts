@@ -14,7 +14,7 @@ import type { EntityRow } from './row.ts';
 import type { PreviewedRow } from './statements.ts';
 import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge, type WholeMerge } from './store.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
-import { rowChangeOf } from '../companion/values.ts';
+import { rowChangeOf } from './companion/values.ts';
 import { parseJson } from '../json/parse-json.ts';
 
 /** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */

@@ -1,8 +1,8 @@
 /** The statements that find an entity by the values of a unique rule. Each is built for one request, because it depends on the companion table. */
 import { sql, type RawBuilder } from 'kysely';
-import { inputType, storedValue } from '../companion/columns.ts';
-import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from '../companion/layout.ts';
-import { inSchema } from '../companion/table.ts';
+import { inputType, storedValue } from './companion/columns.ts';
+import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from './companion/layout.ts';
+import { inSchema } from './companion/table.ts';
 import { permitValues, rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
 import type { Permit } from '../rights/permit.ts';
 

@@ -11,8 +11,8 @@ import {
   type CompanionColumn,
   type CompanionUnique,
   type CompanionValues,
-} from '../companion/layout.ts';
-import { companionValues, memberAt } from '../companion/values.ts';
+} from './companion/layout.ts';
+import { companionValues, memberAt } from './companion/values.ts';
 import { builder } from '../database/driver/prepared.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';

@@ -1,6 +1,6 @@
 /** What a violated rule of a type means for the caller: the places of the fields, and nothing of PostgreSQL or of another entity (rule 75). */
 import { DatabaseError } from 'pg';
-import type { Companion, CompanionUnique, CompanionValues } from '../companion/layout.ts';
+import type { Companion, CompanionUnique, CompanionValues } from './companion/layout.ts';
 import { lacksRelation, retryOnConflict } from '../database/failure.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';

@@ -1,6 +1,6 @@
 /** The statements that change entities: one set for all names without a companion table, and one for each companion table. */
 import { createHash } from 'node:crypto';
-import type { Companion } from '../companion/layout.ts';
+import type { Companion } from './companion/layout.ts';
 import { prepareInsertBulk } from './bulk/bulk-statements.ts';
 import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
 import { prepareReplaceMany } from './bulk/import-statements.ts';

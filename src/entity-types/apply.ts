@@ -1,9 +1,9 @@
 /** Puts types in force, changes and deletes them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Actor } from '../audit/actor.ts';
-import { dropOrphanTables } from '../companion/surplus.ts';
+import { dropOrphanTables } from '../entities/companion/surplus.ts';
 import type { Store } from '../database/port.ts';
-import { countEntities } from '../entities/scan.ts';
+import { countEntities } from '../entities/companion/scan.ts';
 import { Problem } from '../problems/errors.ts';
 import { changeAtOnce, isBuiltAtOnce } from './at-once.ts';
 import { buildOnline } from './build.ts';

@@ -3,12 +3,12 @@
  * before, and what is left of an old one is dropped behind (`leftovers.ts`).
  */
 import type { Transaction } from 'kysely';
-import type { Companion } from '../companion/layout.ts';
-import { dropSurplusRules } from '../companion/surplus.ts';
-import { createTable, ensureIndexes, ensureReferences, validateReferences } from '../companion/table.ts';
+import type { Companion } from '../entities/companion/layout.ts';
+import { dropSurplusRules } from '../entities/companion/surplus.ts';
+import { createTable, ensureIndexes, ensureReferences, validateReferences } from '../entities/companion/table.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
-import { countEntities, type ChangedSince } from '../entities/scan.ts';
+import { countEntities, type ChangedSince } from '../entities/companion/scan.ts';
 import { findingsOf, unfitProblem } from './findings.ts';
 import { needsCheck } from './plan.ts';
 import { assertNotReferenced } from './references.ts';

@@ -6,8 +6,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DatabaseError } from 'pg';
 import type { Kysely, Transaction } from 'kysely';
-import type { Companion } from '../companion/layout.ts';
-import { dropSurplusRules } from '../companion/surplus.ts';
+import type { Companion } from '../entities/companion/layout.ts';
+import { dropSurplusRules } from '../entities/companion/surplus.ts';
 import {
   assertColumnRoom,
   createTable,
@@ -16,11 +16,11 @@ import {
   ensureReferences,
   gatherStatistics,
   validateReferences,
-} from '../companion/table.ts';
+} from '../entities/companion/table.ts';
 import { afterCommittedPart } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { fillCompanion } from '../entities/fill.ts';
-import { countEntities } from '../entities/scan.ts';
+import { fillCompanion } from '../entities/companion/fill.ts';
+import { countEntities } from '../entities/companion/scan.ts';
 import { Problem } from '../problems/errors.ts';
 import { findingsOf, unfitProblem, type UnfitEntity } from './findings.ts';
 import { needsCheck } from './plan.ts';

@@ -1,10 +1,10 @@
 /** Makes the validator of a type from its document. */
 import { isDeepStrictEqual } from 'node:util';
-import { readableCompanion, type Companion } from '../companion/layout.ts';
+import { readableCompanion, type Companion } from '../entities/companion/layout.ts';
 import { Problem } from '../problems/errors.ts';
 import type { FaultCode } from '../problems/faults.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
-import type { RuleKeywords } from '../companion/rules.ts';
+import type { RuleKeywords } from '../entities/companion/rules.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { trashKeepOf } from '../entities/removal/trash.ts';
 import { faultsOf } from '../problems/validation-faults.ts';

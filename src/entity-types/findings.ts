@@ -1,9 +1,9 @@
 /** What the stored entities of a name say to a change of its type: which of them do not fit the new document or its rules. */
 import type { Kysely } from 'kysely';
-import type { Companion, CompanionValues } from '../companion/layout.ts';
-import { companionValues } from '../companion/values.ts';
+import type { Companion, CompanionValues } from '../entities/companion/layout.ts';
+import { companionValues } from '../entities/companion/values.ts';
 import type { Database } from '../database/tables.ts';
-import { countEntities, existingKeys, scanEntities, type ChangedSince, type StoredFields } from '../entities/scan.ts';
+import { countEntities, existingKeys, scanEntities, type ChangedSince, type StoredFields } from '../entities/companion/scan.ts';
 import { Problem } from '../problems/errors.ts';
 import { maximumFaults, type Fault } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';

@@ -3,8 +3,8 @@
  * a change does not wait for it (decision 292).
  */
 import type { Kysely, Transaction } from 'kysely';
-import { listPresentTables } from '../companion/catalogue.ts';
-import type { Companion } from '../companion/layout.ts';
+import { listPresentTables } from '../entities/companion/catalogue.ts';
+import type { Companion } from '../entities/companion/layout.ts';
 import {
   dropOrphanTables,
   dropRetired,
@@ -13,8 +13,8 @@ import {
   retireSurplus,
   whenUnused,
   type Surplus,
-} from '../companion/surplus.ts';
-import { dropTable } from '../companion/table.ts';
+} from '../entities/companion/surplus.ts';
+import { dropTable } from '../entities/companion/table.ts';
 import { inTransaction, lockWasNotHad } from '../database/failure.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';

@@ -1,8 +1,15 @@
 /** Makes the companion tables of all types from the entities, when these have been copied or restored. */
 import { sql, type Kysely } from 'kysely';
-import { dropAllTables, ensureColumns, ensureIndexes, ensureReferences, gatherStatistics, validateReferences } from '../companion/table.ts';
+import {
+  dropAllTables,
+  ensureColumns,
+  ensureIndexes,
+  ensureReferences,
+  gatherStatistics,
+  validateReferences,
+} from '../entities/companion/table.ts';
 import type { Database } from '../database/tables.ts';
-import { fillCompanion } from '../entities/fill.ts';
+import { fillCompanion } from '../entities/companion/fill.ts';
 import { companionOfDocument, isReferenced } from './rules.ts';
 import { findStoredType, insertRevision, listBuilds, listCompanions } from './store.ts';
 

@@ -1,7 +1,7 @@
 /** What the document of a type needs of the database: other types, collations, and an extension. */
 import { sql, type Kysely } from 'kysely';
-import { isTextIndexRule, type RuleKeywords } from '../companion/rules.ts';
-import { createTrigrams, mayHaveTrigrams } from '../companion/trigrams.ts';
+import { isTextIndexRule, type RuleKeywords } from '../entities/companion/rules.ts';
+import { createTrigrams, mayHaveTrigrams } from '../entities/companion/trigrams.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';

@@ -1,8 +1,8 @@
 /** The rules of a type's document: the companion table that they need, and how they differ from those of another document. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type { Companion, CompanionColumn } from '../companion/layout.ts';
-import { companionOf, isTextIndexRule, rulesOf, type RuleKeywords } from '../companion/rules.ts';
+import type { Companion, CompanionColumn } from '../entities/companion/layout.ts';
+import { companionOf, isTextIndexRule, rulesOf, type RuleKeywords } from '../entities/companion/rules.ts';
 import type { Database } from '../database/tables.ts';
 import type { FieldTypes } from '../filter/fields.ts';
 import { readField } from '../filter/sort.ts';

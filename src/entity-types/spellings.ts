@@ -3,8 +3,8 @@
  * a rule names takes one spelling of each value, and no instant between two microseconds: otherwise a unique rule would take two values
  * for one, or one for two (decision 211).
  */
-import type { Companion } from '../companion/layout.ts';
-import { memberAt } from '../companion/values.ts';
+import type { Companion } from '../entities/companion/layout.ts';
+import { memberAt } from '../entities/companion/values.ts';
 import { formats as declaredFormats } from '../contract/formats.ts';
 import type { Fault } from '../problems/faults.ts';
 import { isOfEnvelope, type Field } from '../filter/fields.ts';

@@ -1,8 +1,8 @@
 /** The tables `entity_type` and `entity_type_revision`. */
 import { sql, type Kysely } from 'kysely';
 import type { Database, TypeSource } from '../database/tables.ts';
-import type { Companion } from '../companion/layout.ts';
-import { ownCompanion } from '../companion/own-names.ts';
+import type { Companion } from '../entities/companion/layout.ts';
+import { ownCompanion } from '../entities/companion/own-names.ts';
 import type { Schema } from './subschemas.ts';
 
 /** A type in force, without its document. */

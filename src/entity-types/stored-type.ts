@@ -1,5 +1,5 @@
 /** Types of stored documents, which this version may be unable to check fields against (rule 151). */
-import type { Companion } from '../companion/layout.ts';
+import type { Companion } from '../entities/companion/layout.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { maximumFaults } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';

@@ -2,10 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { recordChange, type Actor } from '../audit/actor.ts';
-import type { Companion } from '../companion/layout.ts';
+import type { Companion } from '../entities/companion/layout.ts';
 import { inTransaction, lockWasNotHad } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { countEntities, type ChangedSince } from '../entities/scan.ts';
+import { countEntities, type ChangedSince } from '../entities/companion/scan.ts';
 import { Problem } from '../problems/errors.ts';
 import { unfitEntities, unfitProblem } from './findings.ts';
 import { needsCheck, type TypeChange, type TypePlan } from './plan.ts';

@@ -3,7 +3,7 @@
  * changes none of them. Grants, not types, decide which callers may do something with entities of the name.
  */
 import type { Kysely } from 'kysely';
-import type { Companion } from '../companion/layout.ts';
+import type { Companion } from '../entities/companion/layout.ts';
 import type { Database } from '../database/tables.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
 import type { AcceptsPatch } from './patches.ts';

@@ -14,7 +14,7 @@ import { hashPassword } from '../credentials/hash.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
 import { createFirstAdministrator, generatePassword, hasUsers } from '../administration/first-administrator.ts';
-import { foreignTablesAdvice, listForeignTables } from '../companion/table.ts';
+import { foreignTablesAdvice, listForeignTables } from '../entities/companion/table.ts';
 import { passwordDirectoryFor, writePassword, type MadeAdministrator } from './first-password.ts';
 
 const oldestVersion = 15;

@@ -1,7 +1,7 @@
 /** Makes the text of an export while it is read. It knows nothing of HTTP, so the command line exports in the same way. */
 import { latestOf, type LogPosition } from '../database/standby/log-position.ts';
 import type { Readers } from '../database/standby/readers.ts';
-import { readPart, type EntitySelection } from '../entities/lists/pages.ts';
+import { readPart, type EntitySelection } from '../entities/querying/pages.ts';
 import { newestPosition } from '../entities/history/ticks.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { EntityRow } from '../entities/row.ts';

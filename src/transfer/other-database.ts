@@ -1,5 +1,5 @@
 /** The parts of rows that an import refuses in a file that another database has exported: there the same keys lead to other entities (decision 278). */
-import { memberAt } from '../companion/values.ts';
+import { memberAt } from '../entities/companion/values.ts';
 import type { NaturalKeys } from '../entities/natural-keys.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import type { Fault } from '../problems/faults.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../../src/authn/caller.ts';
-import { aggregateLimits } from '../../src/entities/lists/aggregate.ts';
+import { aggregateLimits } from '../../src/entities/querying/aggregate.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { faultsIn, seedMany, writeTypes } from '../support/lists.ts';

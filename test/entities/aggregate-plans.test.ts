@@ -1,12 +1,12 @@
 /** What PostgreSQL reads for aggregations and counts of own entities: as many rows, whatever values the entities of others have. */
 import { sql, type CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Companion } from '../../src/companion/layout.ts';
-import type { AggregateRequest } from '../../src/entities/lists/aggregate-request.ts';
-import { aggregateQuery } from '../../src/entities/lists/aggregate-statements.ts';
-import { roadOf } from '../../src/entities/lists/choose-road.ts';
-import { aggregatedRows } from '../../src/entities/lists/companion-statements.ts';
-import { countQuery } from '../../src/entities/lists/list-statements.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
+import type { AggregateRequest } from '../../src/entities/querying/aggregate-request.ts';
+import { aggregateQuery } from '../../src/entities/querying/aggregate-statements.ts';
+import { roadOf } from '../../src/entities/querying/choose-road.ts';
+import { aggregatedRows } from '../../src/entities/querying/companion-statements.ts';
+import { countQuery } from '../../src/entities/querying/list-statements.ts';
 import { all, everyEntity, type Filter } from '../../src/filter/syntax.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { useService } from '../support/service.ts';

@@ -1,10 +1,10 @@
 /** Updates of declared types: which need a look at the entity first, and that those which need none keep the rules of the type. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Companion } from '../../src/companion/layout.ts';
-import { inSchema } from '../../src/companion/table.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
+import { inSchema } from '../../src/entities/companion/table.ts';
 import { previewOne } from '../../src/entities/statements.ts';
-import { verifyCompanion } from '../../src/entities/verify.ts';
+import { verifyCompanion } from '../../src/entities/companion/verify.ts';
 import { companionRows, declareWithRules } from '../support/companions.ts';
 import { declareType, seed, type Entity } from '../support/entities.ts';
 import { race } from '../support/races.ts';

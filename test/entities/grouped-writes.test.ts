@@ -1,8 +1,8 @@
 /** Requests whose writes share a statement. The server answers, audits and refuses each one separately. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { storedValue } from '../../src/companion/columns.ts';
-import { inSchema } from '../../src/companion/table.ts';
+import { storedValue } from '../../src/entities/companion/columns.ts';
+import { inSchema } from '../../src/entities/companion/table.ts';
 import { declareWithRules } from '../support/companions.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService, type Answer } from '../support/service.ts';

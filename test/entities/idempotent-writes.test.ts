@@ -1,8 +1,8 @@
 /** Every write with an Idempotency-Key takes effect once, even if the client repeats it (security rule 79). Creates are in `idempotency.test.ts`. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Companion } from '../../src/companion/layout.ts';
-import { inSchema } from '../../src/companion/table.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
+import { inSchema } from '../../src/entities/companion/table.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { declareType, rowsOf, seed, whileWaiting, type Entity } from '../support/entities.ts';
 import { race } from '../support/races.ts';

@@ -1,11 +1,11 @@
 /** Lists over a million entities: what one page costs does not depend on their number, nor on its place in the list. */
 import { sql, type RawBuilder } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { gatherStatistics } from '../../src/companion/table.ts';
-import { companionRoad } from '../../src/entities/lists/companion-road.ts';
-import { fillCompanion } from '../../src/entities/fill.ts';
-import { pageQuery } from '../../src/entities/lists/list-statements.ts';
-import type { Part } from '../../src/entities/lists/road.ts';
+import { gatherStatistics } from '../../src/entities/companion/table.ts';
+import { companionRoad } from '../../src/entities/querying/companion-road.ts';
+import { fillCompanion } from '../../src/entities/companion/fill.ts';
+import { pageQuery } from '../../src/entities/querying/list-statements.ts';
+import type { Part } from '../../src/entities/querying/road.ts';
 import { everyEntity } from '../../src/filter/syntax.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { keysIn, list } from '../support/lists.ts';

@@ -1,8 +1,8 @@
 /** Lists of a type with indexes, through the front door. The limits of lists are lowered, so that few entities reach them. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inSchema } from '../../src/companion/table.ts';
-import { listLimits } from '../../src/entities/lists/road.ts';
+import { inSchema } from '../../src/entities/companion/table.ts';
+import { listLimits } from '../../src/entities/querying/road.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { faultsIn, keysIn, list, pagesOf, seedMany, type ListQuery } from '../support/lists.ts';
 import { declareType } from '../support/entities.ts';

@@ -1,6 +1,6 @@
 /** Filters that look through references: `$match`. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { matchLimits } from '../../src/entities/lists/match.ts';
+import { matchLimits } from '../../src/entities/querying/match.ts';
 import { faultsIn, keysIn, list, pagesOf, queryBy, seedMany, type ListQuery } from '../support/lists.ts';
 import { readDocument, section } from '../support/markdown.ts';
 import { useService, type ProblemBody } from '../support/service.ts';

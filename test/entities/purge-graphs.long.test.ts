@@ -1,7 +1,7 @@
 /** A purge in portions of entities that refer back: to the purged one, to each other, and in circles (decision 273). */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Companion } from '../../src/companion/layout.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
 import { addReferrers, declareWithRules } from '../support/companions.ts';
 import { whileWaiting, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** A purge of an entity to which more than 1,000 others refer: these are deleted or changed in portions, each a transaction of its own. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Companion } from '../../src/companion/layout.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
 import { addReferrers, companionRows, declareWithRules } from '../support/companions.ts';
 import { whileWaiting, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { matchLimits } from '../../src/entities/lists/match.ts';
+import { matchLimits } from '../../src/entities/querying/match.ts';
 import { declareType } from '../support/entities.ts';
 import { fulfils, sorted, type ModelRow, type ModelType } from '../support/filter-model.ts';
 import { keysIn, queryBy, seedMany } from '../support/lists.ts';

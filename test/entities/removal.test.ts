@@ -1,7 +1,7 @@
 /** The deletion of an entity to which others refer: `onDelete` of their types decides what happens to them, in one transaction. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Companion } from '../../src/companion/layout.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
 import { addReferrers, companionRows, declareWithRules } from '../support/companions.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';

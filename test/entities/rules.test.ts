@@ -1,9 +1,9 @@
 /** The rules of a type that PostgreSQL holds in its companion table: unique values and references, under any concurrency. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { inSchema } from '../../src/companion/table.ts';
-import type { Companion } from '../../src/companion/layout.ts';
-import { verifyCompanion } from '../../src/entities/verify.ts';
+import { inSchema } from '../../src/entities/companion/table.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
+import { verifyCompanion } from '../../src/entities/companion/verify.ts';
 import { beginBuilding, companionRows, declareWithRules } from '../support/companions.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { race, statuses } from '../support/races.ts';

@@ -5,7 +5,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { Companion } from '../../src/companion/layout.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
 import {
   candidatesQuery,
   countQuery,
@@ -17,8 +17,8 @@ import {
   walkedRows,
   walkEndQuery,
   type Selection,
-} from '../../src/entities/lists/list-statements.ts';
-import { isMatchedKey, matchedKeysQuery } from '../../src/entities/lists/match-statements.ts';
+} from '../../src/entities/querying/list-statements.ts';
+import { isMatchedKey, matchedKeysQuery } from '../../src/entities/querying/match-statements.ts';
 import { findHeavy, findLightOne, findState, previewOne } from '../../src/entities/statements.ts';
 import { writeStatementsOf, type WriteStatements } from '../../src/entities/write-statements.ts';
 import { builder } from '../../src/database/driver/prepared.ts';

@@ -2,7 +2,7 @@
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import { isStillReferenced, violationOf } from '../../src/entities/violations.ts';
-import type { Companion } from '../../src/companion/layout.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
 
 const layout: Companion = {
   table: 'x1',

@@ -2,10 +2,10 @@
 import { sql, type Transaction } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { theService } from '../../src/audit/actor.ts';
-import { presentTable } from '../../src/companion/catalogue.ts';
+import { presentTable } from '../../src/entities/companion/catalogue.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { applyChange, settleType, type ApplyOptions } from '../../src/entity-types/apply.ts';
-import { fillCompanion } from '../../src/entities/fill.ts';
+import { fillCompanion } from '../../src/entities/companion/fill.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { Problem } from '../../src/problems/errors.ts';
 import { declareType, seed, whileWaiting } from '../support/entities.ts';

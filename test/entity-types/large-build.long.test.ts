@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { verifyCompanion } from '../../src/entities/verify.ts';
+import { verifyCompanion } from '../../src/entities/companion/verify.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { statuses } from '../support/races.ts';
 import { useService } from '../support/service.ts';

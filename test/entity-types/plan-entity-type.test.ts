@@ -1,7 +1,7 @@
 /** `POST /rest/entity-type/{name}/plan`: what a change would do. It changes nothing. */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { countEntities } from '../../src/entities/scan.ts';
+import { countEntities } from '../../src/entities/companion/scan.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 

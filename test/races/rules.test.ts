@@ -1,8 +1,8 @@
 /** Rules of types while entities are written through two replicas: no value twice, no reference to no entity, and companion rows that agree with `entity`. */
 import { sql } from 'kysely';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { Companion } from '../../src/companion/layout.ts';
-import { companionValues } from '../../src/companion/values.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
+import { companionValues } from '../../src/entities/companion/values.ts';
 import { beginBuilding, companionRows, declareWithRules } from '../support/companions.ts';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { race, raceRounds, statuses, timeoutOf } from '../support/races.ts';

@@ -1,8 +1,8 @@
 /** Companion tables of entities that tests insert without the service. */
 import { sql } from 'kysely';
-import type { Companion } from '../../src/companion/layout.ts';
-import { inSchema } from '../../src/companion/table.ts';
-import { fillCompanion } from '../../src/entities/fill.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
+import { inSchema } from '../../src/entities/companion/table.ts';
+import { fillCompanion } from '../../src/entities/companion/fill.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { declareType } from './entities.ts';
 import type { TestService } from './service.ts';

@@ -1,7 +1,7 @@
 /** The companion tables of declared types. */
 import { sql } from 'kysely';
-import type { Companion } from '../../src/companion/layout.ts';
-import { inSchema } from '../../src/companion/table.ts';
+import type { Companion } from '../../src/entities/companion/layout.ts';
+import { inSchema } from '../../src/entities/companion/table.ts';
 import { dropLeftovers } from '../../src/entity-types/leftovers.ts';
 import { findStoredType, insertRevision, lockTypes } from '../../src/entity-types/store.ts';
 import { declareType } from './entities.ts';

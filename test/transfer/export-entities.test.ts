@@ -1,7 +1,7 @@
 /** `GET /rest/entity/{name}/export`: all entities that the caller may read, as a stream. */
 import { sql } from 'kysely';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { partLimits } from '../../src/entities/lists/pages.ts';
+import { partLimits } from '../../src/entities/querying/pages.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { writeTypes } from '../support/lists.ts';
 import { useService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** `POST /rest/entity/{name}/import`: entities of the rows of a file, with a report that is sent meanwhile. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { inSchema } from '../../src/companion/table.ts';
+import { inSchema } from '../../src/entities/companion/table.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { writeTypes } from '../support/lists.ts';

@@ -1,7 +1,7 @@
 /** The statement that creates many entities of one name for one caller. */
 import { sql } from 'kysely';
-import type { Companion, CompanionValues } from '../../companion/layout.ts';
-import { inputColumns, insertRows, writtenWith } from '../../companion/rows.ts';
+import type { Companion, CompanionValues } from '../companion/layout.ts';
+import { inputColumns, insertRows, writtenWith } from '../companion/rows.ts';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
 import { entityChanged, type ChangeValues } from '../changed.ts';
 import { rowOf } from '../grouped-writes.ts';

@@ -1,6 +1,6 @@
 /** Creates many entities of one name: all of them or none, in one transaction. */
 import type { Transaction } from 'kysely';
-import type { Companion } from '../../companion/layout.ts';
+import type { Companion } from '../companion/layout.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Caller } from '../../authn/caller.ts';

@@ -5,15 +5,15 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
-import { inputType, storedValue } from '../../companion/columns.ts';
+import { inputType, storedValue } from '../companion/columns.ts';
 import {
   readableCompanion,
   type Companion,
   type CompanionColumn,
   type CompanionUnique,
   type CompanionValues,
-} from '../../companion/layout.ts';
-import { inSchema } from '../../companion/table.ts';
+} from '../companion/layout.ts';
+import { inSchema } from '../companion/table.ts';
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';

@@ -1,7 +1,7 @@
 /** Writes a portion of the rows of an import in one transaction. A row that violates a rule is left out, and the others are written. */
 import type { Transaction } from 'kysely';
 import type { Origin } from '../../audit/store.ts';
-import type { Companion } from '../../companion/layout.ts';
+import type { Companion } from '../companion/layout.ts';
 import type { Store } from '../../database/port.ts';
 import { statementsWithin } from '../../database/statements-within.ts';
 import type { Database } from '../../database/tables.ts';

@@ -1,9 +1,9 @@
 /** The statements of imports that find and replace several entities by their keys or a unique rule. */
 import { sql, type RawBuilder } from 'kysely';
-import { inputType, storedValue } from '../../companion/columns.ts';
-import type { Companion, CompanionColumn, CompanionUnique } from '../../companion/layout.ts';
-import { inputColumns, inputNames, updateRows, writtenWith } from '../../companion/rows.ts';
-import { inSchema } from '../../companion/table.ts';
+import { inputType, storedValue } from '../companion/columns.ts';
+import type { Companion, CompanionColumn, CompanionUnique } from '../companion/layout.ts';
+import { inputColumns, inputNames, updateRows, writtenWith } from '../companion/rows.ts';
+import { inSchema } from '../companion/table.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import { changeColumns, entityChanged, typedChangeColumns } from '../changed.ts';

@@ -1,6 +1,6 @@
 /** Runs statements on many rows, of which those that violate a rule are left out. */
 import { sql, type Transaction } from 'kysely';
-import type { Companion } from '../../companion/layout.ts';
+import type { Companion } from '../companion/layout.ts';
 import { lacksRelation } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Problem } from '../../problems/errors.ts';

@@ -9,7 +9,7 @@ import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
-import { atPosition, type Cursors } from '../lists/cursors.ts';
+import { atPosition, type Cursors } from '../querying/cursors.ts';
 import { representEntity } from '../represent.ts';
 import { retentionOf } from '../retention.ts';
 import type { EntityRow } from '../row.ts';

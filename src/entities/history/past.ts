@@ -3,7 +3,7 @@ import type { Principal } from '../../rights/principal.ts';
 import { Problem } from '../../problems/errors.ts';
 import { authorize, authorizeUpdate, type Permit } from '../../rights/permit.ts';
 import { findAsOf } from './as-of.ts';
-import type { EntityQuery } from '../lists/view.ts';
+import type { EntityQuery } from '../querying/view.ts';
 import type { EntityRow } from '../row.ts';
 import { findInVersion } from '../idempotency/replay.ts';
 import { findTrashed } from '../removal/trash.ts';

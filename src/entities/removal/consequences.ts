@@ -1,7 +1,7 @@
 /** Deletes or changes locked entities that refer to a deleted one, in statements of bounded size. */
 import type { Kysely } from 'kysely';
-import type { Companion, CompanionReference, CompanionValues } from '../../companion/layout.ts';
-import { companionValues } from '../../companion/values.ts';
+import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';
+import { companionValues } from '../companion/values.ts';
 import type { Database } from '../../database/tables.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { Problem } from '../../problems/errors.ts';

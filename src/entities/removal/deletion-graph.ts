@@ -3,7 +3,7 @@
  * refers to an entity has to go, or to lose the reference, in the same transaction or in an earlier one.
  */
 import type { Kysely } from 'kysely';
-import type { CompanionReference } from '../../companion/layout.ts';
+import type { CompanionReference } from '../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
 import { componentsOf } from './components.ts';
 import type { Referrer } from './referrers.ts';

@@ -1,6 +1,6 @@
 /** The types and entities that refer to an entity that is deleted. */
 import { sql, type Kysely } from 'kysely';
-import { readableCompanion, type Companion, type CompanionReference } from '../../companion/layout.ts';
+import { readableCompanion, type Companion, type CompanionReference } from '../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';

@@ -3,9 +3,9 @@
  * the caller (decision 130). So these statements have no condition of a permit, and this folder alone runs them.
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion, CompanionReference, CompanionValues } from '../../companion/layout.ts';
-import { deleteRow, inputColumns, updateRows, writtenWith } from '../../companion/rows.ts';
-import { inSchema } from '../../companion/table.ts';
+import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';
+import { deleteRow, inputColumns, updateRows, writtenWith } from '../companion/rows.ts';
+import { inSchema } from '../companion/table.ts';
 import { entityChanged, type ChangeValues } from '../changed.ts';
 import { noEarlierThan } from '../statements.ts';
 import { moveToTrash } from './trash.ts';

@@ -1,6 +1,6 @@
 /** Finds what restricts a deletion, before a first portion of what is deleted along with it goes. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { inSchema } from '../../companion/table.ts';
+import { inSchema } from '../companion/table.ts';
 import type { Database } from '../../database/tables.ts';
 import { referrersAlong, type Referrer } from './referrers.ts';
 import { keysByName, maximumVictims } from './still-referenced.ts';

@@ -1,0 +1,120 @@
+/** SQL that reads parts of the indexes of a companion table: walks in the order of an index, and candidates in no order. */
+import { sql, type RawBuilder } from 'kysely';
+import type { Companion } from './layout.ts';
+import { limitOf } from '../../database/limit.ts';
+import { matchesRow } from './search.ts';
+import { inSchema } from './table.ts';
+import { columnRef, keyColumn, pinnedValue, pinnedList, type Column } from './source.ts';
+import type { Limit } from './bounds.ts';
+import type { RowPosition } from '../../filter/order.ts';
+import type { IndexColumn, Range, Walk } from './roads.ts';
+
+type RangeCondition = RawBuilder<unknown>;
+
+/**
+ * The next rows of the walk after a position, `limit` at most, in the order of the walk, with the key and the `columns`. The rows after a
+ * position are several parts of the index, one after the other. PostgreSQL reads the next part when it needs more rows. A comparison of
+ * rows would be one part only for columns of one direction without nulls. A condition with `or` would be no part of the index.
+ */
+export function walkRows(
+  companion: Companion,
+  walk: Walk,
+  after: RowPosition | undefined,
+  limit: number,
+  columns: readonly Column[],
+): RawBuilder<unknown> {
+  const limits = walk.limits.map(limitCondition);
+  const selected = sql.join([keyColumn, ...columns].map(columnRef));
+  const key: IndexColumn = { ...keyColumn, descending: walk.keyDescending };
+  const order = [...walk.columns, key];
+  const part = (fixed: readonly RangeCondition[], conditions: readonly RangeCondition[]) => sql`(
+    select ${selected} from ${inSchema(companion.table)} as x
+    where ${allOf([...fixed, ...limits, ...conditions])}
+    order by ${inOrder([...walk.fixed.map(({ column }) => column), ...order])}
+    limit ${limitOf(limit)})`;
+  const parts = partsAfter(order, after);
+  const walks = combinations(walk.fixed).map((fixed) => {
+    const each = parts.map((conditions) => part(fixed, conditions));
+    return sql`(select * from (${sql.join(each, sql` union all `)}) as x limit ${limitOf(limit)})`;
+  });
+  const [only, ...others] = walks;
+  if (only && others.length === 0) return only;
+  return sql`(select * from (${sql.join(walks, sql` union all `)}) as x order by ${inOrder(order)} limit ${limitOf(limit)})`;
+}
+
+/** The parts of an order after a position, as conditions, in this order. No value comes last ascending and first descending. */
+function partsAfter(order: readonly IndexColumn[], after: RowPosition | undefined): RangeCondition[][] {
+  if (!after) return [[]];
+  const valueAt = (index: number) => (index === order.length - 1 ? after.key : (after.values[index] ?? null));
+  return order
+    .flatMap((column, index) => {
+      const same = order.slice(0, index).map((before, at) => isValue(before, valueAt(at)));
+      return partsBeyond(column, valueAt(index))
+        .toReversed()
+        .map((beyond) => same.concat(beyond));
+    })
+    .toReversed();
+}
+
+function partsBeyond(column: IndexColumn, value: string | null): RangeCondition[] {
+  const reference = columnRef(column);
+  if (value === null) return column.descending ? [sql`${reference} is not null`] : [];
+  const beyond = sql`${reference} ${column.descending ? sql`<` : sql`>`} ${pinnedValue(column, value)}`;
+  return column.descending || column.name === keyColumn.name ? [beyond] : [beyond, sql`${reference} is null`];
+}
+
+/** The rows of all ranges, each once, with the key and the `columns`. */
+export function candidateRows(companion: Companion, ranges: readonly Range[], columns: readonly Column[]): RawBuilder<unknown> {
+  const selected = sql.join([keyColumn, ...columns].map(columnRef));
+  return sql`(${sql.join(partsOf(companion, ranges, selected), sql` union `)})`;
+}
+
+/** The number of rows of all ranges, `limit` at most. A row in two ranges counts twice. */
+export function candidateCount(companion: Companion, ranges: readonly Range[], limit: number): RawBuilder<unknown> {
+  const parts = partsOf(companion, ranges, sql`1`).map((part) => sql`(${part} limit ${limitOf(limit)})`);
+  return sql`(select count(*)::int from (select 1 from (${sql.join(parts, sql` union all `)}) as part limit ${limitOf(limit)}) as counted)`;
+}
+
+function partsOf(companion: Companion, ranges: readonly Range[], selected: RawBuilder<unknown>): RawBuilder<unknown>[] {
+  return ranges.flatMap(({ fixed, limits, words, part }) => {
+    const conditions = [
+      ...limits.map(limitCondition),
+      ...(words === undefined ? [] : [matchesRow(companion, words)]),
+      ...(part === undefined ? [] : [sql`${columnRef(part.column)} like ${`%${part.text.replaceAll(/[\\%_]/g, '\\$&')}%`}::text`]),
+    ];
+    return listCombinations(fixed).map(
+      (values) => sql`select ${selected} from ${inSchema(companion.table)} as x where ${allOf([...values, ...conditions])}`,
+    );
+  });
+}
+
+const limitCondition = ({ column, operator, value }: Limit): RangeCondition =>
+  sql`${columnRef(column)} ${sql.raw(operator)} ${pinnedValue(column, value)}`;
+
+const isValue = (column: Column, value: string | null): RangeCondition =>
+  value === null ? sql`${columnRef(column)} is null` : sql`${columnRef(column)} = ${pinnedValue(column, value)}`;
+
+/** A list of conditions for each combination of values. */
+function combinations(fixed: Range['fixed']): RangeCondition[][] {
+  return product(fixed.map(({ column, values }) => values.map((value) => isValue(column, value))));
+}
+
+/** The same with one condition for all values of a column, but for null. */
+function listCombinations(fixed: Range['fixed']): RangeCondition[][] {
+  return product(
+    fixed.map(({ column, values }) => {
+      const given = values.filter((value) => value !== null);
+      const lists = given.length > 1 ? [sql`${columnRef(column)} = any(${pinnedList(column, given)})`] : [];
+      const single = given.length === 1 ? given : [];
+      return [...lists, ...[...single, ...(values.includes(null) ? [null] : [])].map((value) => isValue(column, value))];
+    }),
+  );
+}
+
+const product = (lists: readonly RangeCondition[][]): RangeCondition[][] =>
+  lists.reduce<RangeCondition[][]>((done, list) => done.flatMap((before) => list.map((one) => [...before, one])), [[]]);
+
+const allOf = (conditions: readonly RangeCondition[]) => (conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `));
+
+export const inOrder = (order: readonly IndexColumn[]) =>
+  sql.join(order.map((column) => sql`${columnRef(column)} ${column.descending ? sql`desc` : sql`asc`}`));

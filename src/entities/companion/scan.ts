@@ -1,0 +1,86 @@
+/** Reads all entities of a name, to check them against a type. It is no caller's request, so it needs no permit and is not limited to rows. */
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Database } from '../../database/tables.ts';
+
+export interface StoredFields {
+  key: string;
+  version: string;
+  /** JSON text. */
+  fields: string;
+}
+
+const batchRows = 1_000;
+/** Bytes of a batch as PostgreSQL stores them. Compressed fields may have many times more. */
+const batchBytes = 262_144;
+
+/** The number of entities called `name`, counted up to `most` + 1. Infinity counts all, which can exceed the time limit of the pool. */
+export async function countEntities(db: Kysely<Database>, name: string, most = 1_000_000): Promise<number> {
+  const limit = most === Infinity ? sql`` : sql`limit ${most + 1}`;
+  const { rows } = await sql<{ count: string }>`
+    select count(*) as count from (select from entity where name = ${name} ${limit}) as counted`.execute(db);
+  return Number(rows[0]?.count);
+}
+
+/** Those entities that were changed at `at` or later, by transactions that have this number (xid8) or a later one, if given. */
+export interface ChangedSince {
+  at: Date;
+  transaction?: string | undefined;
+}
+
+/** SQL: whether the row was changed since then. A row has the lower half of its transaction's number, and those in use are within 2^31. */
+function isChanged({ at, transaction }: ChangedSince): RawBuilder<unknown> {
+  if (transaction === undefined) return sql`and updated_at >= ${at}`;
+  const later = sql`((xmin::text::bigint - ${transaction}::bigint) & 4294967295)`;
+  return sql`and updated_at >= ${at} and ${later} < 2147483648`;
+}
+
+/**
+ * The entities called `name` by key, in batches of at most 1,000 entities and about 256 KiB. `since` limits them to those that were changed
+ * since then.
+ */
+export async function* scanEntities(db: Kysely<Database>, name: string, since?: ChangedSince): AsyncGenerator<StoredFields[]> {
+  for (let after = '0'; ;) {
+    const rows = await batchAfter(db, name, after, since ? isChanged(since) : sql``);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    after = last.key;
+  }
+}
+
+/** Those of the entities called `name` that have one of the keys, likewise. */
+export async function* scanKeys(db: Kysely<Database>, name: string, keys: readonly string[]): AsyncGenerator<StoredFields[]> {
+  for (let start = 0; start < keys.length; start += batchRows) {
+    const wanted = keys.slice(start, start + batchRows);
+    for (let after = '0'; ;) {
+      const rows = await batchAfter(db, name, after, sql`and key = any(${wanted}::bigint[])`);
+      const last = rows.at(-1);
+      if (!last) break;
+      yield rows;
+      after = last.key;
+    }
+  }
+}
+
+async function batchAfter(db: Kysely<Database>, name: string, after: string, condition: RawBuilder<unknown>): Promise<StoredFields[]> {
+  const { rows } = await sql<StoredFields>`
+    select key, version, fields::text as fields
+    from (
+      select key, version, fields, sum(size) over (order by key) - size as before
+      from (
+        select key, version, fields, pg_column_size(fields) as size from entity
+        where name = ${name} and key > ${after}::bigint ${condition}
+        order by key limit ${batchRows}
+      ) as batch
+    ) as sized
+    where before < ${batchBytes} order by key`.execute(db);
+  return rows;
+}
+
+/** Those of `keys` under which there is an entity called `name`. */
+export async function existingKeys(db: Kysely<Database>, name: string, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{
+    key: string;
+  }>`select key from entity where name = ${name} and key = any(${[...new Set(keys)]}::bigint[])`.execute(db);
+  return new Set(rows.map(({ key }) => key));
+}

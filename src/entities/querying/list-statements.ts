@@ -1,0 +1,230 @@
+/**
+ * The statements of lists, whose shape depends on the query. Every statement that returns rows has the condition of the permit,
+ * `rowsCovered`, beside the filter of the caller (rule 64).
+ */
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
+import { builder } from '../../database/driver/prepared.ts';
+import { limitOf } from '../../database/limit.ts';
+import { filterCondition } from '../../filter/compile.ts';
+import { isKey } from '../../filter/fields.ts';
+import { isAfter, keyIsAfter, type Order, type RowPosition } from '../../filter/order.ts';
+import { entitySource, type Source } from '../../filter/source.ts';
+import { pinnedValue } from '../companion/source.ts';
+import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
+import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import type { Include } from './include.ts';
+import { referencesOf } from './include-statements.ts';
+import { rowColumnList, type EntityRow } from '../row.ts';
+import { projectedFields, type Projection } from './projection.ts';
+import { trashColumnList, type TrashedRow } from '../removal/trash.ts';
+
+/** A row of a page; null in place of fields and references that the page has no room for. `references` is undefined without includes. */
+export type ListRow = Omit<EntityRow, 'fields'> & {
+  fields: string | null;
+  position: (string | null)[];
+  references?: (string | null)[] | null;
+} & Partial<Omit<TrashedRow, keyof EntityRow>>;
+
+/** Where the rows of a page come from. */
+export interface PageRows {
+  /** A table expression with the row `entity`, which has the condition of the permit. */
+  from: RawBuilder<unknown>;
+  /** What the rows have to fulfil besides. */
+  where: RawBuilder<unknown>;
+  /** The row after which the page begins; undefined if `from` begins there. */
+  after: RowPosition | undefined;
+  /** Whether `from` is in the order of the page, so that its first rows suffice. */
+  isInOrder: boolean;
+}
+
+export interface PageQuery extends PageRows {
+  order: Order;
+  limit: number;
+  /** The most bytes of fields as JSON text. The first row comes in any case. */
+  bytes: number;
+  projection: Projection | undefined;
+  /** The references whose keys each row has. */
+  includes: readonly Include[];
+  /** Whether the rows are those in the trash. */
+  isTrash?: boolean;
+}
+
+export const directionOf = (descending: boolean) => (descending ? sql`desc` : sql`asc`);
+
+/** One row more than the page, which shows whether there are more, and only in its place. */
+export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
+  const { from, where, order, after, isInOrder, limit, bytes, projection, includes, isTrash } = query;
+  const aliases = order.columns.map(({ descending }, index) => sql`${sql.ref(`s${index}`)} ${directionOf(descending)}`);
+  const inOrder = sql.join([...aliases, sql`key ${directionOf(order.keyDescending)}`]);
+  const values = order.columns.map(({ expression }, index) => sql`, ${expression} as ${sql.ref(`s${index}`)}`);
+  const texts = order.columns.map((_, index) => sql`${sql.ref(`s${index}`)}::text`);
+  const named = { ...order, columns: order.columns.map((column, index) => ({ ...column, expression: sql.ref(`s${index}`) })) };
+  // Behind `offset 0` PostgreSQL evaluates each value once for a row, however often the condition names it.
+  const fence = isInOrder ? sql`limit ${limitOf(limit + 1)}` : order.columns.length > 0 ? sql`offset 0` : sql``;
+  const fits = sql`row_number() over page = 1 or (sum(bytes) over page <= ${bytes} and row_number() over page <= ${limit})`;
+  const references = includes.length > 0 ? sql`, case when ${fits} then ${referencesOf(includes)} end as references` : sql``;
+  return sql<ListRow>`
+    select ${rowColumnList}${isTrash ? sql`, ${trashColumnList}` : sql``}, array[${sql.join(texts)}]::text[] as position,
+      case when ${fits} then ${projectedFields(projection)} end as fields ${references}
+    from (
+      select * from (
+        select entity.*${sql.join(values, sql``)}
+        from ${from}
+        where ${where} ${fence}
+      ) as entity
+      where ${after ? isAfter(named, after) : sql`true`}
+      order by ${inOrder}
+      limit ${limitOf(limit + 1)}
+    ) as entity
+    window page as (order by ${inOrder} rows unbounded preceding)
+    order by ${inOrder}`.compile(builder);
+}
+
+/** What a list is about. */
+export interface Selection {
+  permit: PermitValues;
+  source: Source;
+  /** The table of the rows, which has the name `entity` in the statement. */
+  table: RawBuilder<unknown>;
+  /** The tests of the key, which the primary key serves. */
+  keys: Filter;
+  /** All other tests. */
+  rest: Filter;
+}
+
+/** SQL: whether the permit covers the row of `entity`. `name` is how the condition writes the name of the permit. */
+const covered = (permit: PermitValues, name: RawBuilder<unknown> = sql`${permit.name}`) =>
+  rowsCovered((value) => (value === 'name' ? name : sql`${permit[value]}`));
+
+/** The filter in two parts. `keys` are those of its conditions that the primary key serves; they say nothing of the values of entities. */
+export function splitKeys(filter: Filter): Pick<Selection, 'keys' | 'rest'> {
+  const { keys = [], rest = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'rest'));
+  return { keys: all(keys), rest: all(rest) };
+}
+
+/** Whether the primary key finds the rows that the test allows. */
+function isServed(test: Filter): boolean {
+  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
+}
+
+/** Whether the tests list keys. Then PostgreSQL looks each key up or reads the whole name; which is cheaper depends on their number. */
+export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');
+
+/**
+ * SQL: the name in a condition. Pinned, so that PostgreSQL reads the rows in the order of their keys (decision 133), unless there is a
+ * list of keys.
+ */
+const nameOf = (name: string, keys: Filter) => (hasKeyList(keys) ? sql`${name}` : pinnedValue({ type: 'string' }, name));
+
+/** All rows of the selection, of which a page takes those after its position. */
+export function selectedRows(selection: Selection, after: RowPosition | undefined): PageRows {
+  const { permit, table, keys } = selection;
+  return { from: table, where: conditionsOf(selection, nameOf(permit.name, keys)), after, isInOrder: false };
+}
+
+/** A part of the rows of a name in the order of their keys. */
+export interface KeyWalk {
+  keyDescending: boolean;
+  after: RowPosition | undefined;
+  /** The most rows that PostgreSQL may look at. */
+  budget: number;
+}
+
+/** The rows of the selection among those of the walk. */
+export function walkedRows({ permit, source, table, keys, rest }: Selection, walk: KeyWalk): PageRows {
+  return {
+    from: sql`(${nextByKey(table, permit.name, keys, walk, sql`entity.*`)} limit ${limitOf(walk.budget)}) as entity`,
+    where: sql`${covered(permit)} and ${filterCondition(rest, source)}`,
+    after: undefined,
+    isInOrder: true,
+  };
+}
+
+/** The last row at which PostgreSQL may look for a page. */
+export interface WalkEnd {
+  key: string;
+  position: (string | null)[];
+}
+
+/** The last row of the walk; no row if the list ends before the budget does. */
+export function walkEndQuery({ permit, table, keys }: Selection, walk: KeyWalk): CompiledQuery<WalkEnd> {
+  return sql<WalkEnd>`
+    ${nextByKey(table, permit.name, keys, walk, sql`entity.key, '{}'::text[] as position`)} offset ${limitOf(walk.budget - 1)} limit 1`.compile(
+    builder,
+  );
+}
+
+/** The rows of the name in the order of their keys. They are not restricted to the permit; the query around them has to do that. */
+function nextByKey(
+  table: RawBuilder<unknown>,
+  name: string,
+  keys: Filter,
+  { keyDescending, after }: KeyWalk,
+  columns: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`
+    select ${columns} from ${table}
+    where entity.name = ${nameOf(name, keys)} and ${filterCondition(keys, entitySource)}
+      ${after ? sql`and ${keyIsAfter(keyDescending, after.key)}` : sql``}
+    order by entity.key ${directionOf(keyDescending)}`;
+}
+
+/** The entity with the key, if the permit covers it, for each row of `keys`. A loop over the primary key, whatever the planner expects. */
+export function entityOf(permit: PermitValues, key: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`lateral (select entity.* from entity where ${covered(permit)} and entity.key = ${key} offset 0) as entity`;
+}
+
+/** How many rows of the name the tests of the key leave, `limit` at most. The permit does not matter, since it has no index. */
+export function candidatesQuery({ permit, table, keys }: Selection, limit: number): CompiledQuery<{ count: number }> {
+  return sql<{ count: number }>`
+    select count(*)::int as count from (
+      select from ${table} where entity.name = ${permit.name} and ${filterCondition(keys, entitySource)} limit ${limitOf(limit)}
+    ) as candidates`.compile(builder);
+}
+
+/** All rows of a list, in no order. The planner chooses how to read them. */
+export interface SelectedRows {
+  from: RawBuilder<unknown>;
+  where: RawBuilder<unknown>;
+}
+
+/** The rows of the selection for a count or an aggregation, which read all of them. */
+export function selectRows(selection: Selection): SelectedRows {
+  const { permit, source, table, keys, rest } = selection;
+  if (permit.owner === null) return { from: table, where: conditionsOf(selection) };
+  // Behind the fence PostgreSQL reads the rows of the owner before it tests a value, so its work does not depend on the values of others (rule 64).
+  const rows = sql`(select entity.* from ${table} where ${covered(permit)} and ${filterCondition(keys, source)} offset 0) as entity`;
+  return { from: rows, where: filterCondition(rest, source) };
+}
+
+/**
+ * SQL: the rows of `table`, which has the name `x`, of the entities that the permit covers, and that fulfil `where`. They are read before
+ * the statement around tests a value, too.
+ */
+export function coveredBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select x.* from entity join ${table} on x.key = entity.key where ${covered(permit)} and ${where} offset 0) as x`;
+}
+
+/** The entities of all users with a row in `table`, which has the name `x`, that fulfil `where`. */
+export function selectedBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): SelectedRows {
+  return { from: sql`entity join ${table} on x.key = entity.key`, where: sql`${covered(permit)} and ${where}` };
+}
+
+function conditionsOf({ permit, source, keys, rest }: Selection, name?: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql.join([covered(permit, name), filterCondition(keys, source), filterCondition(rest, source)], sql` and `);
+}
+
+/** How many rows there are; `limit` at most, if there is one. */
+export function countQuery({ from, where }: SelectedRows, limit: number | undefined): CompiledQuery<{ count: string }> {
+  return sql<{ count: string }>`
+    select count(*) as count from (select from ${from} where ${where} ${limit === undefined ? sql`` : sql`limit ${limit}`}) as counted`.compile(
+    builder,
+  );
+}
+
+/** How many rows the planner expects. */
+export function estimateQuery({ from, where }: SelectedRows): CompiledQuery<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }> {
+  return sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`explain (format json) select from ${from} where ${where}`.compile(
+    builder,
+  );
+}
