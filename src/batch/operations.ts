@@ -1,10 +1,10 @@
 /** The operations of a batch: each with its permit, the type of its entity, and the key that a create will give. */
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../rights/principal.ts';
-import { checkedBy, type Checked } from '../entities/store.ts';
+import { checkedBy, type Checked } from '../entities/writing/store.ts';
 import type { Statements } from '../database/port.ts';
 import { requireEntityLimits } from '../entities/entity-limits.ts';
-import { NaturalKeys, type SentFields } from '../entities/natural-keys.ts';
+import { NaturalKeys, type SentFields } from '../entities/writing/natural-keys.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
 import { maximumFaults, type Fault } from '../problems/faults.ts';

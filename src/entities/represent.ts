@@ -3,7 +3,7 @@ import { JsonText } from '../contract/operation.ts';
 import type { components } from '../../generated/api.ts';
 import { instantOf } from '../database/timestamp.ts';
 import type { EntityRow } from './row.ts';
-import type { TrashedRow } from './removal/trash.ts';
+import type { TrashedRow } from './writing/trash.ts';
 
 export function representEntity(row: EntityRow & Partial<TrashedRow>): JsonText<components['schemas']['Entity']> {
   const created = `"createdAt":"${instantOf(row.createdAt)}","createdBy":${JSON.stringify(row.createdBy)}`;

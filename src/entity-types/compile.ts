@@ -6,7 +6,7 @@ import type { FaultCode } from '../problems/faults.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
 import type { RuleKeywords } from '../entities/companion/rules.ts';
 import type { TypeSource } from '../database/tables.ts';
-import { trashKeepOf } from '../entities/removal/trash.ts';
+import { trashKeepOf } from '../entities/writing/trash.ts';
 import { faultsOf } from '../problems/validation-faults.ts';
 import { compileSchema } from '../json-schema/validator.ts';
 import { PatternMeter } from '../sandbox/pattern-meter.ts';

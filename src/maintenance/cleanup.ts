@@ -13,7 +13,7 @@ import type { Database } from '../database/tables.ts';
 import { maintainHistory } from '../entities/history/history.ts';
 import { deleteOldKeys } from '../entities/idempotency/idempotency.ts';
 import { deleteOldTicks } from '../entities/history/ticks.ts';
-import { deleteExpiredTrash } from '../entities/removal/trash.ts';
+import { deleteExpiredTrash } from '../entities/writing/trash.ts';
 import { settleInterrupted } from '../entity-types/apply.ts';
 import { listLeftovers } from '../entity-types/leftovers.ts';
 import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';

@@ -5,7 +5,7 @@ import { readPart, type EntitySelection } from '../entities/querying/pages.ts';
 import { newestPosition } from '../entities/history/ticks.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { EntityRow } from '../entities/row.ts';
-import { readByType } from '../entities/type-guard.ts';
+import { readByType } from '../entities/writing/type-guard.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import type { RowPosition } from '../filter/order.ts';
 import type { Permit } from '../rights/permit.ts';

@@ -12,7 +12,7 @@ import { entityLimitOf } from '../entities/entity-limits.ts';
 import { assertSearchable } from '../entities/querying/list.ts';
 import { readListBody, readListQuery, type ListRequest } from '../entities/querying/list-request.ts';
 import { scopeFor, type ReadScope } from '../entities/querying/match.ts';
-import { uniqueBy } from '../entities/upsert.ts';
+import { uniqueBy } from '../entities/writing/upsert.ts';
 import { acceptedType } from '../http/accept.ts';
 import { streamedBodyLimitBytes } from '../http/body.ts';
 import { allowLongUpload } from '../http/long-uploads.ts';

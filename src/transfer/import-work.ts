@@ -1,20 +1,20 @@
 /** Checks and writes the portions of one file: rows become entities that the type accepts, with keys in place of references by values. */
 import type { Origin } from '../audit/store.ts';
 import { randomInt } from 'node:crypto';
-import { ConflictSearch } from '../entities/bulk/conflicts.ts';
+import { ConflictSearch } from '../entities/writing/conflicts.ts';
 import {
   writePortion,
   type PortionOutcome,
   type PortionRequest,
   type PortionRow,
   type RefusedRow,
-} from '../entities/bulk/import-portion.ts';
-import type { ImportMode } from '../entities/bulk/import-statements.ts';
-import { NaturalKeys, type UniqueValues } from '../entities/natural-keys.ts';
-import { checkedBy } from '../entities/store.ts';
+} from '../entities/writing/import-portion.ts';
+import type { ImportMode } from '../entities/writing/import-statements.ts';
+import { NaturalKeys, type UniqueValues } from '../entities/writing/natural-keys.ts';
+import { checkedBy } from '../entities/writing/store.ts';
 import { requireStoredSize } from '../entities/stored-size.ts';
-import { whileTypeIsCurrent } from '../entities/type-guard.ts';
-import { requireValuesOf, uniqueBy } from '../entities/upsert.ts';
+import { whileTypeIsCurrent } from '../entities/writing/type-guard.ts';
+import { requireValuesOf, uniqueBy } from '../entities/writing/upsert.ts';
 import type { Store } from '../database/port.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';

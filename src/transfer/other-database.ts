@@ -1,6 +1,6 @@
 /** The parts of rows that an import refuses in a file that another database has exported: there the same keys lead to other entities (decision 278). */
 import { memberAt } from '../entities/companion/values.ts';
-import type { NaturalKeys } from '../entities/natural-keys.ts';
+import type { NaturalKeys } from '../entities/writing/natural-keys.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import type { Fault } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Companion } from '../../src/entities/companion/layout.ts';
 import { inSchema } from '../../src/entities/companion/table.ts';
-import { previewOne } from '../../src/entities/statements.ts';
+import { previewOne } from '../../src/entities/writing/statements.ts';
 import { verifyCompanion } from '../../src/entities/companion/verify.ts';
 import { companionRows, declareWithRules } from '../support/companions.ts';
 import { declareType, seed, type Entity } from '../support/entities.ts';

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action, Scope } from '../../src/database/tables.ts';
 import { declareType, rowsOf, seed, type Entity } from '../support/entities.ts';
-import { refusalOf } from '../../src/entities/refusal.ts';
+import { refusalOf } from '../../src/entities/writing/refusal.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { writeTypes } from '../support/lists.ts';
 import { useService, type Answer, type Call, type ProblemBody, type TestGrants } from '../support/service.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/rights/principal.ts';
 import type { Action } from '../../src/database/tables.ts';
 import { authorize, grantMap, type Permit } from '../../src/rights/permit.ts';
-import { findEntity } from '../../src/entities/store.ts';
+import { findEntity } from '../../src/entities/writing/store.ts';
 
 const principal = {
   user: { id: '1', name: 'ada', displayName: 'Ada' },

@@ -10,7 +10,7 @@ import { permitValues } from '../../rights/row-predicate.ts';
 import { changeColumns, versionsOf, type ChangeRow, type VersionPlace } from './history.ts';
 import { instantOf } from '../../database/timestamp.ts';
 import type { EntityRow } from '../row.ts';
-import { findEntity } from '../store.ts';
+import { findEntity } from '../writing/store.ts';
 
 /** A state of the database. */
 interface Tick {

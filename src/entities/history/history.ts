@@ -13,7 +13,7 @@ import { atPosition, type Cursors } from '../querying/cursors.ts';
 import { representEntity } from '../represent.ts';
 import { retentionOf } from '../retention.ts';
 import type { EntityRow } from '../row.ts';
-import { findLight } from '../store.ts';
+import { findLight } from '../writing/store.ts';
 
 /** How long the versions of a name are kept whose type does not say, as PostgreSQL reads an interval. */
 const defaultKeep = 'P7D';

@@ -6,8 +6,8 @@ import { findAsOf } from './as-of.ts';
 import type { EntityQuery } from '../querying/view.ts';
 import type { EntityRow } from '../row.ts';
 import { findInVersion } from '../idempotency/replay.ts';
-import { findTrashed } from '../removal/trash.ts';
-import type { Writes } from '../update.ts';
+import { findTrashed } from '../writing/trash.ts';
+import type { Writes } from '../writing/update.ts';
 
 export interface PastEntity {
   permit: Permit<'read' | 'update'>;

@@ -7,10 +7,10 @@ import { statementsWithin } from '../../database/statements-within.ts';
 import type { Action } from '../../database/tables.ts';
 import { isRefusal } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { namingConflict } from '../conflict-name.ts';
+import { namingConflict } from '../writing/conflict-name.ts';
 import type { WriteTurns } from '../heavy.ts';
 import { claimKey, inProgress, storeEffects, type Claim, type Effect } from './idempotency.ts';
-import type { Writes } from '../update.ts';
+import type { Writes } from '../writing/update.ts';
 
 /** A lost round means that another request took the key meanwhile, or that the transaction needs another turn. */
 const rounds = 5;

@@ -6,8 +6,8 @@ import type { Effect } from './idempotency.ts';
 import { writeOnce, type OnceDone, type RepeatableWrite } from './once.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { EntityRow } from '../row.ts';
-import { findEntity } from '../store.ts';
-import type { Writes } from '../update.ts';
+import { findEntity } from '../writing/store.ts';
+import type { Writes } from '../writing/update.ts';
 
 export type ReplayPermit = Permit<'create' | 'read' | 'update'>;
 

@@ -13,7 +13,7 @@ import {
   walkEndQuery,
   type Selection,
 } from './list-statements.ts';
-import { trashedEntities } from '../removal/trash.ts';
+import { trashedEntities } from '../writing/trash.ts';
 import { areFew, budgetOf, listLimits, orderFor, type Road, type RoadQuery } from './road.ts';
 
 /** The road over the table of entities. It is possible for every query; `find` returns undefined if there are too many entities to sort. */

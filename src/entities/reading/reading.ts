@@ -1,0 +1,102 @@
+/** Lists, aggregations and histories. They wait for their turn, and a standby may answer them (decision 170). */
+import type { components } from '../../../generated/api.ts';
+import type { Caller } from '../../authn/caller.ts';
+import type { JsonText } from '../../contract/operation.ts';
+import type { ServiceSecrets } from '../../database/service-secrets.ts';
+import { latestOf, positionOf } from '../../database/standby/log-position.ts';
+import type { FreshResult, Readers, Reading } from '../../database/standby/readers.ts';
+import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { aggregateEntities } from '../querying/aggregate.ts';
+import type { AggregateRequest } from '../querying/aggregate-request.ts';
+import { Cursors, positionIn } from '../querying/cursors.ts';
+import type { EntityQueues } from '../heavy.ts';
+import { keepOf, listVersions, type VersionQuery } from '../history/history.ts';
+import { listEntities, type ListedPage } from '../querying/list.ts';
+import type { ListRequest } from '../querying/list-request.ts';
+import { readByType } from '../writing/type-guard.ts';
+
+type Schemas = components['schemas'];
+
+export interface ReadingParts {
+  serviceSecrets: ServiceSecrets;
+  readers: Readers;
+  entityTypes: EntityTypes;
+  entityQueues: EntityQueues;
+}
+
+/** What a request has besides its parameters: its sender, and the position in the log that its answer must have. */
+export interface ReadingCaller {
+  caller: Caller;
+  headers: { 'consistency-token'?: string };
+}
+
+export class EntityReading {
+  readonly #readers: Readers;
+  readonly #types: EntityTypes;
+  readonly #queues: EntityQueues;
+  readonly #cursors: Cursors;
+
+  constructor({ serviceSecrets, readers, entityTypes, entityQueues }: ReadingParts) {
+    this.#readers = readers;
+    this.#types = entityTypes;
+    this.#queues = entityQueues;
+    this.#cursors = new Cursors(serviceSecrets);
+  }
+
+  /** A page of the list that `requestFor` reads for the type. Throws as {@link listEntities} does. */
+  page(
+    permit: Permit<'read' | 'update'>,
+    from: ReadingCaller,
+    requestFor: (type: EntityType | undefined) => Promise<ListRequest>,
+  ): Promise<FreshResult<ListedPage>> {
+    return readByType(this.#types, permit.entity, async (type) => {
+      const request = await requestFor(type);
+      const read = await this.#begin(permit, from, type, request.cursor, request.targets.size > 0);
+      return await this.#queues.runList(permit, from.caller, () =>
+        read((reads) => listEntities(reads, this.#cursors, permit, request, type?.companion)),
+      );
+    });
+  }
+
+  /** The groups of the aggregation that `requestFor` reads for the type. Throws as {@link aggregateEntities} does. */
+  groups(
+    permit: Permit<'read'>,
+    from: ReadingCaller,
+    requestFor: (type: EntityType | undefined) => Promise<AggregateRequest>,
+  ): Promise<FreshResult<JsonText<Schemas['EntityAggregated']>>> {
+    return readByType(this.#types, permit.entity, async (type) => {
+      const request = await requestFor(type);
+      const read = await this.#begin(permit, from, type, undefined, request.targets.size > 0);
+      return await this.#queues.runAggregation(permit, from.caller, () =>
+        read((reads) => aggregateEntities(reads, permit, request, type?.companion)),
+      );
+    });
+  }
+
+  /** A page of versions. Throws as {@link listVersions} does. */
+  async versions(
+    permit: Permit<'read'>,
+    from: ReadingCaller,
+    key: string,
+    query: Omit<VersionQuery, 'keep'>,
+  ): Promise<FreshResult<JsonText<Schemas['EntityHistory']>>> {
+    const type = await this.#types.find(permit.entity);
+    const read = await this.#begin(permit, from, type, query.cursor);
+    const keep = keepOf(type?.document);
+    return await this.#queues.runHeavyRead(permit, from.caller, () =>
+      read((reads) => listVersions(reads, this.#cursors, permit, key, { ...query, keep })),
+    );
+  }
+
+  #begin(
+    { entity: name }: Permit<'read' | 'update'>,
+    { headers: { 'consistency-token': token } }: ReadingCaller,
+    type: EntityType | undefined,
+    cursor?: string,
+    spansTypes = false,
+  ): Promise<Reading> {
+    const after = latestOf([token === undefined ? undefined : positionOf(token), positionIn(cursor)]);
+    return this.#readers.begin({ after, name, typeRevision: type?.revision ?? '0', spansTypes });
+  }
+}

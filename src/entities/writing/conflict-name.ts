@@ -1,0 +1,29 @@
+/** The key of the entity that has a unique value already, for a caller who may read that entity (rule 154, decision 287). */
+import { builder } from '../../database/driver/prepared.ts';
+import type { Statements } from '../../database/port.ts';
+import { coveredKey } from './upsert-statements.ts';
+import { UniqueConflict, whileTableExists } from './violations.ts';
+
+/**
+ * Runs `work`, which must have ended its transaction. The faults of a {@link UniqueConflict} get the key of the other entity, if the caller's grants and scopes
+ * of `read` cover it and it still has the value. The statement is the same for every caller, so its time tells nothing.
+ */
+export async function namingConflict<T>(store: Pick<Statements, 'query'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof UniqueConflict ? await namedConflict(store, error) : error;
+  }
+}
+
+async function namedConflict(store: Pick<Statements, 'query'>, conflict: UniqueConflict): Promise<UniqueConflict> {
+  const { unique, write } = conflict;
+  const { layout, values, permit } = write;
+  const condition = permit.findable(permit.entity);
+  const covered = { name: permit.entity, owner: condition === 'any' ? null : permit.userName };
+  const query = coveredKey(covered, layout, unique, values, write.key).compile(builder);
+  const rows = await whileTableExists(layout, () => store.query(query));
+  const key = condition && rows?.[0]?.key;
+  if (!key) return conflict;
+  return conflict.withFaults(conflict.faults.map((fault) => ({ ...fault, code: 'duplicate-value', values: { ...fault.values, key } })));
+}

@@ -1,0 +1,153 @@
+/**
+ * Creates an entity. With an Idempotency-Key the statement that creates it claims the key too, and a repeat gets the answer of the first request made of its
+ * own body (security rule 79).
+ */
+import type { Caller } from '../../authn/caller.ts';
+import { LockNotHadError, violatedUnique, withUnknownOutcome } from '../../database/failure.ts';
+import type { Statements } from '../../database/port.ts';
+import type { EntityType } from '../../entity-types/types.ts';
+import type { Origin } from '../../audit/store.ts';
+import { Problem } from '../../problems/errors.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { namingConflict } from './conflict-name.ts';
+import { isHeavy } from '../heavy.ts';
+import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation } from '../idempotency/idempotency.ts';
+import type { OnceDone } from '../idempotency/once.ts';
+import { requireReferences } from './references.ts';
+import type { EntityRow } from '../row.ts';
+import { requireStoredSize } from '../stored-size.ts';
+import { checkedBy, insertEntity, insertEntityWithKey, type Checked, type CheckedFields } from './store.ts';
+import { typeHasRevision, whileTypeIsCurrent } from './type-guard.ts';
+import type { Writes } from './update.ts';
+
+/** Maximum number of attempts. The first may find an expired key; each further one means that another request took the key meanwhile. */
+const rounds = 3;
+
+/** The fields of a new entity, as parsed and as JSON text, and the claim of its Idempotency-Key. */
+export interface Creation {
+  fields: unknown;
+  text: string;
+  claim: Claim | undefined;
+  /** The most bytes of the fields as PostgreSQL writes them. */
+  limitBytes: number;
+}
+
+/**
+ * Creates the entity, unless a request with the same key has within 24 hours, and returns the row as it was created. Throws 413. Throws 422
+ * `validation-failed` and 409 `unique-conflict` when a rule of the type does not hold. Throws 422 `idempotency-key-reused` when the key
+ * came with another body, and 409 `idempotency-in-progress` while the first request is under way.
+ */
+export function createEntity(writes: Writes, permit: Permit<'create'>, caller: Caller, creation: Creation): Promise<OnceDone<EntityRow>> {
+  return namingConflict(writes.store, () => createUnlessDone(writes, permit, caller, creation));
+}
+
+async function createUnlessDone(
+  writes: Writes,
+  permit: Permit<'create'>,
+  caller: Caller,
+  { fields, text, claim, limitBytes }: Creation,
+): Promise<OnceDone<EntityRow>> {
+  requireStoredSize(text, limitBytes);
+  const { store, queues, types } = writes;
+  const { origin } = caller;
+  const heavy = isHeavy(text);
+  const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : queues.runKeyed(permit, job));
+  return await whileTypeIsCurrent(types, permit.entity, async (type) => {
+    let checked: Checked;
+    try {
+      checked = check(type, fields);
+      await requireReferences(store, permit, checked.companion);
+    } catch (error) {
+      const repeat = claim && (await inTurn(() => findRepeat(store, permit, claim, text)));
+      if (repeat) return repeat;
+      throw error;
+    }
+    const checkedFields = { fields: text, ...checked };
+    if (claim) return await inTurn(() => createOnce(store, permit, origin, claim, checkedFields));
+    const row = await insertInTurn(writes, permit, caller, checkedFields, heavy);
+    return row && { outcome: row, isReplayed: false };
+  });
+}
+
+/**
+ * Inserts as {@link insertEntity} does, together with other requests if it can. What `isHeavy` and what needs a lock of another transaction waits for its turn
+ * and goes alone.
+ */
+export async function insertInTurn(
+  { store, queues }: Writes,
+  permit: Permit<'create'>,
+  caller: Caller,
+  checked: CheckedFields,
+  isHeavy: boolean,
+): Promise<EntityRow | undefined> {
+  const alone = () => insertEntity(store, permit, caller.origin, checked, true);
+  if (isHeavy) return await queues.runHeavy(permit, caller, alone);
+  try {
+    return await insertEntity(store, permit, caller.origin, checked, false);
+  } catch (error) {
+    if (!(error instanceof LockNotHadError)) throw error;
+  }
+  return await queues.runContended(permit, alone);
+}
+
+function check(type: EntityType | undefined, fields: unknown): Checked {
+  type?.check(fields);
+  return checkedBy(type, fields);
+}
+
+/** Undefined, with nothing written, when the type has changed. */
+async function createOnce(
+  store: Statements,
+  permit: Permit<'create'>,
+  origin: Origin,
+  claim: Claim,
+  checked: CheckedFields,
+): Promise<OnceDone<EntityRow> | undefined> {
+  const { fields, typeRevision } = checked;
+  for (let round = 0; round < rounds; round++) {
+    const row = await insertUnlessTaken(store, permit, origin, claim, checked);
+    if (row) return { outcome: row, isReplayed: false };
+    const [found] = await store.run(findCreation, { ...claim, fields });
+    if (!found) {
+      if (await typeHasRevision(store, permit.entity, typeRevision)) break;
+      return undefined;
+    }
+    if (found.live) return repeat(found, permit);
+    await withUnknownOutcome(store.run(deleteExpired, claim));
+  }
+  throw inProgress();
+}
+
+/** What a request with the same key and body has created; undefined without one. For a repeat that a type refuses which has changed since. */
+async function findRepeat(
+  store: Statements,
+  permit: Permit<'create'>,
+  claim: Claim,
+  fields: string,
+): Promise<OnceDone<EntityRow> | undefined> {
+  const [found] = await store.run(findCreation, { ...claim, fields });
+  return found?.live && found.same ? repeat(found, permit) : undefined;
+}
+
+/** Undefined when the key is taken, be it that another request was faster by a moment. */
+async function insertUnlessTaken(
+  store: Statements,
+  permit: Permit<'create'>,
+  origin: Origin,
+  claim: Claim,
+  checked: CheckedFields,
+): Promise<EntityRow | undefined> {
+  try {
+    return await insertEntityWithKey(store, permit, origin, claim, checked);
+  } catch (error) {
+    if (violatedUnique(error) === 'idempotency_pkey') return undefined;
+    throw error;
+  }
+}
+
+/** The row as the first request was answered with it. */
+function repeat({ same, entityKey: key, createdAt, fields }: FoundCreation, { entity, userName }: Permit<'create'>): OnceDone<EntityRow> {
+  if (!same) throw new Problem('idempotency-key-reused');
+  const outcome = { name: entity, key, version: '1', createdAt, createdBy: userName, updatedAt: createdAt, updatedBy: userName, fields };
+  return { outcome, isReplayed: true };
+}

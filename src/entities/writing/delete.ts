@@ -1,0 +1,133 @@
+/** Deletes an entity, under the caller's precondition and with what the types of referring entities declare. */
+import type { Statements } from '../../database/port.ts';
+import type { Caller } from '../../authn/caller.ts';
+import type { EntityType } from '../../entity-types/types.ts';
+import { Problem } from '../../problems/errors.ts';
+import type { Fault } from '../../problems/faults.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { changeValues } from './changed.ts';
+import { acceptedVersions } from '../etag.ts';
+import { countReadable } from './referrers.ts';
+import { Removal } from './removal.ts';
+import { holdTypes, type Deleted } from './removal-statements.ts';
+import { maximumVictims, StillReferencedError } from './still-referenced.ts';
+import { refusalOf } from './refusal.ts';
+import { lockOne, type Versions } from './statements.ts';
+import { deleteUnreferenced, placeOf, stateOf } from './store.ts';
+import { whileTypeIsCurrent } from './type-guard.ts';
+import type { Writes } from './update.ts';
+import { isStillReferenced } from './violations.ts';
+
+export interface RemovalRequest {
+  key: string;
+  /** The header If-Match. */
+  ifMatch: string | undefined;
+  /** Whether the entity does not go to the trash, whatever its type says. Those that are deleted with it do. */
+  isFinal?: boolean;
+  /** The caller's permit to read entities of a name; undefined for a name that the caller may not read. */
+  readable: (name: string) => Permit<'read'> | undefined;
+}
+
+/** Deletes the entity. Throws what {@link refusalOf} returns, 412 and 428, 503 `busy` when others restore it again and again, and what {@link deleteEntity} throws. */
+export async function removeEntity(
+  writes: Writes,
+  permit: Permit<'delete'>,
+  caller: Caller,
+  { key, ifMatch, isFinal = false, readable }: RemovalRequest,
+): Promise<void> {
+  const versions = acceptedVersions(ifMatch);
+  await whileTypeIsCurrent(writes.types, permit.entity, async (type) => {
+    const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
+    if (!isUnguarded && (await deleteEntity(writes, permit, caller, key, { versions, type, isFinal, readable }))) return true;
+    const state = await stateOf(writes.store, permit, key);
+    if (!state) throw await refusalOf(writes.store, permit, key);
+    if (state.typeRevision !== (type?.revision ?? '0')) return undefined;
+    // Another request has deleted and restored the entity meanwhile.
+    if (!isUnguarded && versions === null) return undefined;
+    throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
+  });
+}
+
+export interface Deletion {
+  /** The versions that the caller accepts; null accepts any. */
+  versions: Versions;
+  /** The type that the process has looked at. */
+  type: EntityType | undefined;
+  /** Whether the entity does not go to the trash, whatever its type says. */
+  isFinal: boolean;
+  /** The caller's permit to read entities of a name; undefined for a name that the caller may not read. */
+  readable: (name: string) => Permit<'read'> | undefined;
+}
+
+/**
+ * Deletes the entity if its version is one of `versions` and the type has not changed; false when nothing was deleted. If others refer to it, what
+ * their types declare is done in the same transaction, when it is the caller's turn for heavy writes. Throws 409 `still-referenced` if one of them keeps it from being
+ * deleted, or if more than 1,000 would be deleted or changed.
+ */
+async function deleteEntity(writes: Writes, permit: Permit<'delete'>, caller: Caller, key: string, deletion: Deletion): Promise<boolean> {
+  const { store, queues } = writes;
+  try {
+    return await queues.runDelete(permit, () => deleteUnreferenced(store, permit, caller.origin, key, deletion));
+  } catch (error) {
+    if (!isStillReferenced(error)) throw error;
+  }
+  const { type, isFinal } = deletion;
+  if (!type) throw new Error('PostgreSQL has told of a reference to an entity without a type');
+  const trashKeep = isFinal ? null : type.trashKeep;
+  const isDeleted = await queues.runHeavy(permit, caller, () =>
+    removeLocked(writes, permit, caller, { ...deletion, type, key }, async (removal, deleted) => {
+      await removal.run({ ...deleted, trashKeep }, key);
+      return true;
+    }),
+  );
+  return isDeleted === true;
+}
+
+export interface LockedRemoval extends Pick<Deletion, 'versions' | 'readable'> {
+  key: string;
+  type: EntityType;
+}
+
+/**
+ * Runs `work` in a transaction that has locked the entity. Returns undefined if its version is none of `versions`, or if the permit covers it no more. Throws
+ * 409 `still-referenced` for a {@link StillReferencedError} of `work`.
+ */
+export async function removeLocked<T>(
+  { store, types }: Writes,
+  permit: Permit<'delete'>,
+  caller: Caller,
+  { key, versions, type, readable }: LockedRemoval,
+  work: (removal: Removal, deleted: Deleted) => Promise<T>,
+): Promise<T | undefined> {
+  const { companion } = type;
+  if (!companion) throw new Error('PostgreSQL has told of a reference to an entity without a companion row');
+  const change = changeValues(permit, caller.origin, type.revision);
+  try {
+    return await store.transaction(async (trx) => {
+      await holdTypes.execute(trx);
+      const { rows } = await trx.executeQuery(lockOne.query({ ...change, ...placeOf(permit, key), versions }));
+      if (rows.length === 0) return undefined;
+      return await work(new Removal(trx, types, change), { name: permit.entity, companion, trashKeep: null });
+    });
+  } catch (error) {
+    if (error instanceof StillReferencedError) throw await problemOfRemoval(store, error, readable);
+    // The wall behind it: a type that is being changed has a reference that it does not declare yet.
+    if (isStillReferenced(error)) throw new Problem('still-referenced');
+    throw error;
+  }
+}
+
+/** What entities that keep another one from being deleted mean for a caller who may read those called `name` if `readable(name)` is a permit. */
+export async function problemOfRemoval(
+  store: Statements,
+  { keys, obstacle }: StillReferencedError,
+  readable: Deletion['readable'],
+): Promise<Problem> {
+  const faults: Fault[] = obstacle === 'too many' ? [{ pointer: '', code: 'too-many-referrers', values: { limit: maximumVictims } }] : [];
+  for (const [name, referring] of keys) {
+    const permit = readable(name);
+    const count = permit ? await countReadable(store.db, permit, [...referring]) : 0;
+    if (count > 0) faults.push({ pointer: '', code: 'referenced', values: { name, count } });
+  }
+  return new Problem('still-referenced', { faults });
+}

@@ -1,0 +1,139 @@
+/**
+ * Removes what is stored of an entity for good: from the trash, and from all its versions. What stays is who changed it and when, and the audit trail
+ * (decision 149).
+ */
+import { sql, type Transaction } from 'kysely';
+import type { Caller } from '../../authn/caller.ts';
+import type { Database } from '../../database/tables.ts';
+import { afterCommittedPart } from '../../database/failure.ts';
+import { Problem } from '../../problems/errors.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import { changeValues, entityChanged, type ChangeValues } from './changed.ts';
+import { removeEntity, type RemovalRequest } from './delete.ts';
+import { acceptedVersions } from '../etag.ts';
+import { refusalOf } from './refusal.ts';
+import { findState } from './statements.ts';
+import { placeOf, stateOf } from './store.ts';
+import type { Writes } from './update.ts';
+
+/** Versions whose fields one transaction takes: about a second. */
+const batchVersions = 10_000;
+/** A lost round means that another request has restored the entity meanwhile. */
+const rounds = 20;
+
+/** What the last row of a purged entity says, in the trash or in the history. */
+interface LastRow {
+  version: string;
+  createdAt: Date;
+  createdBy: string;
+}
+
+type PurgeStep = 'restored' | 'nothing' | 'more' | 'done';
+
+/**
+ * Purges the entity with this key. A live one is deleted first, for good, by the permit that `authorizeDelete` gives or refuses. Throws 403
+ * or 404 if nothing is stored of an entity that the permit covers ({@link refusalOf}). Throws 412 if its version in the trash is none of
+ * the accepted ones, and what {@link removeEntity} throws. Once a part is committed, each 503 is `outcome-unknown`: a repeat goes on with the rest.
+ */
+export async function purgeEntity(
+  writes: Writes,
+  permit: Permit<'purge'>,
+  authorizeDelete: () => Permit<'delete'>,
+  caller: Caller,
+  removal: RemovalRequest,
+): Promise<void> {
+  const { store, queues, types } = writes;
+  /** Whether a part of it is committed: the deletion, or the purge of some versions. */
+  let isPartlyDone = false;
+  let isBegun = false;
+  const part = <T>(work: () => Promise<T>): Promise<T> => (isPartlyDone ? afterCommittedPart(work) : work());
+  for (let round = 0; round < rounds;) {
+    if (!isBegun && (await part(() => stateOf(store, permit, removal.key)))) {
+      await part(() => removeEntity(writes, authorizeDelete(), caller, { ...removal, isFinal: true }));
+      isPartlyDone = true;
+    }
+    const step = await part(() =>
+      queues.runHeavy(permit, caller, () => store.transaction((trx) => new Purge(trx, permit, caller, removal).run(isBegun))),
+    );
+    if (step === 'done' || (step === 'nothing' && isBegun)) return;
+    if (step === 'nothing') {
+      // Throws 404 where only declared names exist: entities of another name cannot be read.
+      await types.find(permit.entity);
+      throw await refusalOf(store, permit, removal.key);
+    }
+    if (step === 'more') isPartlyDone = isBegun = true;
+    else round++;
+  }
+  const soon = { headers: { 'Retry-After': '1' }, values: { seconds: 1 } };
+  throw isPartlyDone ? new Problem('outcome-unknown', soon) : new Problem('busy', soon);
+}
+
+class Purge {
+  readonly #trx: Transaction<Database>;
+  readonly #permit: Permit<'purge'>;
+  readonly #change: ChangeValues;
+  readonly #key: string;
+  readonly #versions: string[] | null;
+
+  constructor(trx: Transaction<Database>, permit: Permit<'purge'>, { origin }: Caller, { key, ifMatch }: RemovalRequest) {
+    this.#trx = trx;
+    this.#permit = permit;
+    this.#change = changeValues(permit, origin, '0');
+    this.#key = key;
+    this.#versions = acceptedVersions(ifMatch);
+  }
+
+  /** Purges the entity, or with `isBegun` some more of its versions. */
+  async run(isBegun: boolean): Promise<PurgeStep> {
+    const trashed = await this.#takeFromTrash();
+    // What is neither here nor there cannot come back, so its history stays as it is until the end of the transaction.
+    const [live] = (await this.#trx.executeQuery(findState.query(placeOf(this.#permit, this.#key)))).rows;
+    if (live) return 'restored';
+    const last = (await this.#lastVersion()) ?? trashed;
+    if (!last) return 'nothing';
+    const { rows } = await sql<{ purged: number }>`
+      select purge_entity_history(${this.#permit.entity}, ${this.#key}::bigint, ${batchVersions}::integer) as purged`.execute(this.#trx);
+    const purged = rows[0]?.purged ?? 0;
+    // Another request has purged it meanwhile.
+    if (purged === 0 && !trashed) return 'nothing';
+    if (!isBegun) await this.#record(last);
+    return purged < batchVersions ? 'done' : 'more';
+  }
+
+  async #takeFromTrash(): Promise<LastRow | undefined> {
+    const { rows } = await sql<LastRow>`
+      delete from entity_trash where ${this.#covers('entity_trash')} and key = ${this.#key}::bigint
+      returning version, created_at as "createdAt", created_by as "createdBy"`.execute(this.#trx);
+    const [row] = rows;
+    if (row && this.#versions && !this.#versions.includes(row.version)) throw new Problem('precondition-failed');
+    return row;
+  }
+
+  /** Also one that is older than the history shows. */
+  async #lastVersion(): Promise<LastRow | undefined> {
+    const { rows } = await sql<LastRow>`
+      select version, created_at as "createdAt", created_by as "createdBy" from entity_change
+      where ${this.#covers('entity_change')} and key = ${this.#key}::bigint and fields is not null
+      order by version desc, id desc limit 1`.execute(this.#trx);
+    return rows[0];
+  }
+
+  /** Writes the event, and the last version without fields. */
+  async #record({ version, createdAt, createdBy }: LastRow): Promise<void> {
+    const { entity } = this.#permit;
+    await entityChanged({
+      event: 'entity.purged',
+      written: sql`
+        select ${entity}::text as name, ${this.#key}::bigint as key, ${version}::bigint as version, ${createdAt}::timestamptz as created_at,
+          ${createdBy}::text as created_by, null::jsonb as fields`,
+      value: (name) => sql`${this.#change[name]}`,
+      returning: sql.ref('key'),
+    }).execute(this.#trx);
+  }
+
+  #covers(table: 'entity_trash' | 'entity_change') {
+    const values = permitValues(this.#permit);
+    return rowsCovered((name) => sql`${values[name]}`, table);
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Gives an entity the fields of an earlier version again, or brings it back from the trash, with the changes of a merge patch: a new version, under the
+ * caller's precondition and the rules of the type as it is now.
+ */
+import { sql } from 'kysely';
+import type { Caller } from '../../authn/caller.ts';
+import { builder, prepare } from '../../database/driver/prepared.ts';
+import type { Statements } from '../../database/port.ts';
+import { Problem } from '../../problems/errors.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { findVersion } from '../history/history.ts';
+import { referencePaths, requireReferences } from './references.ts';
+import { refusalOf } from './refusal.ts';
+import type { EntityRow } from '../row.ts';
+import type { Versions } from './statements.ts';
+import { checkedBy, previewUpdate, restoreStoredEntity, stateOf, undeleteEntity } from './store.ts';
+import { stateOfTrashed } from './trash.ts';
+import type { Writes } from './update.ts';
+import { parseJson } from '../../json/parse-json.ts';
+
+/** A lost round means that another request has changed the entity meanwhile. */
+const rounds = 100;
+
+export interface Restoration {
+  /** The version whose fields the entity gets, and the permit to read it; undefined for the fields that it has in the trash. */
+  from: { version: string; read: Permit<'read'> } | undefined;
+  /** What else changes: JSON text of a merge patch; undefined for nothing. */
+  patch: string | undefined;
+  /** The versions that the caller accepts; null accepts any. */
+  versions: Versions;
+  /** Whether the caller has named versions, or has said that any will do. */
+  isGuarded: boolean;
+  /** How long versions are kept, as an interval. */
+  keep: string;
+  /** The most bytes of the fields as PostgreSQL writes them. */
+  limitBytes: number;
+}
+
+/**
+ * Restores the version and returns the row as it then is. Throws
+ * - 400: the entity is live, and `version` is missing.
+ * - 403, 404: the permit covers no such entity, live or in the trash ({@link refusalOf}).
+ * - 404: the history has no such version that the caller may read.
+ * - 409, 422: the fields do not fit the type as it is now, or have a reference that is new and leads to an entity that the caller may not read.
+ * - 412, 428: as an update.
+ * - 413: the fields are too large.
+ * - 503 `busy`: others are always faster.
+ */
+export async function restoreEntity(
+  { store, queues, types }: Writes,
+  permit: Permit<'update'>,
+  caller: Caller,
+  key: string,
+  { from, patch, versions, isGuarded, keep, limitBytes }: Restoration,
+): Promise<EntityRow> {
+  return await queues.runHeavy(permit, caller, async () => {
+    const old = from && (await findVersion(store, from.read, key, from.version, keep));
+    if (from && !old) throw new Problem('not-found');
+    for (let round = 0; round < rounds; round++) {
+      const live = await stateOf(store, permit, key);
+      const trashed = live ? undefined : await stateOfTrashed(store, permit, key);
+      const state = live ?? trashed;
+      const restored = (old ?? trashed)?.fields;
+      if (!state) throw await refusalOf(store, permit, key);
+      if (restored === undefined) throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'required' }] });
+      const text = patch === undefined ? restored : await mergedText(store, restored, patch);
+      if (Buffer.byteLength(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
+      const fields: unknown = parseJson(text);
+      const type = await types.at(permit.entity, state.typeRevision);
+      if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
+      if (versions && !versions.includes(state.version)) throw new Problem('precondition-failed');
+      type?.check(fields);
+      const checked = checkedBy(type, fields);
+      const paths = live ? referencePaths(permit, type?.companion) : [];
+      const seen = paths.length > 0 ? await previewUpdate(store, permit, key, { patch: '{}', light: false, paths }) : undefined;
+      // The references are compared with those of the version that is replaced.
+      if (paths.length > 0 && seen?.version !== state.version) continue;
+      await requireReferences(store, permit, checked.companion, { present: seen?.present });
+      const change = { patch: text, versions: [state.version], limitBytes, ...checked };
+      const write = live ? restoreStoredEntity : undeleteEntity;
+      const row = await write(store, permit, caller.origin, key, change);
+      if (row) return row;
+    }
+    throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+  });
+}
+
+const mergeTexts = prepare<{ fields: string; patch: string }, { fields: string }>('entity.merge-texts', (value) =>
+  builder.selectNoFrom(sql<string>`json_merge_patch(${value('fields')}::jsonb, ${value('patch')}::jsonb)::text`.as('fields')).compile(),
+);
+
+async function mergedText(store: Statements, fields: string, patch: string): Promise<string> {
+  const [row] = await store.run(mergeTexts, { fields, patch });
+  return row?.fields ?? fields;
+}

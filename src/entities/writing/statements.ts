@@ -1,0 +1,268 @@
+/**
+ * The statements on the table `entity` that serve one request. Those that serve several are in `grouped-writes.ts`. Fields travel as JSON
+ * text and are never parsed.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
+import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import type { Companion } from '../companion/layout.ts';
+import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
+import { entityChanged, type ChangeValues } from './changed.ts';
+import { areLight, areLightToRead } from '../heavy.ts';
+import { isAt, locksClaim, type Claim } from '../idempotency/idempotency.ts';
+import { moveToTrash, trashedAt } from './trash.ts';
+import { typeIsCurrent, typeRevision } from './type-guard.ts';
+import { columnList, entityRowColumns, rowColumns, type EntityRow } from '../row.ts';
+import { valuesAt } from './references.ts';
+import { areSameFields, isSameMerged } from './same-fields.ts';
+
+export interface Place extends PermitValues {
+  key: string;
+}
+
+const changeIsOfCurrentType = (value: ValueOf<PermitValues & ChangeValues>) => typeIsCurrent(value('name'), value('typeRevision'));
+
+/** The row with this key, if the permit covers it. */
+const rowAt = (value: ValueOf<Place>) => sql<boolean>`${rowsCovered(value)} and entity.key = ${value('key')}::bigint`;
+
+/** The values of a companion row, as JSON text. */
+export interface CompanionText {
+  companion: string;
+}
+
+interface InsertWithKey extends ChangeValues, CompanionText, Claim {
+  /** JSON text of an object. */
+  fields: string;
+}
+
+/**
+ * Inserts unless the Idempotency-Key is taken or the type has changed. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
+ * statement that writes it holds.
+ */
+const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | null) => {
+  const [user, name] = [value('userName'), value('entity')];
+  return entityChanged<EntityRow>({
+    event: 'entity.created',
+    written: sql`
+      insert into entity (name, fields, created_by, updated_by)
+      select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
+      where ${locksClaim(value)}
+        and not exists (select from idempotency where ${isAt(value)})
+        and ${typeIsCurrent(name, value('typeRevision'))}
+      returning entity.*`,
+    value,
+    companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
+    also: sql`
+      insert into idempotency (user_name, entity, operation, key, fingerprint, entity_key)
+      select ${user}, name, ${value('operation')}, ${value('key')}, ${value('fingerprint')}, key from written`,
+    returning: columnList,
+  }).compile(builder);
+};
+
+/** The statement that creates an entity and stores its Idempotency-Key. It returns no row if the key is taken or the type has changed. */
+export const prepareInsertWithKey = (companion: Companion | null, variant?: string) =>
+  prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => insertWithKey(value, companion), variant);
+
+/** The entity at the place; no row if the permit covers none. */
+export const findHeavy = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
+  builder.selectFrom('entity').where(rowAt(value)).select(entityRowColumns).compile(),
+);
+
+/** The row of an entity; null in place of fields that are heavy. */
+export type LightRow = EntityRow | (Omit<EntityRow, 'fields'> & { fields: null });
+
+/** The entity at the place, with `fields` null if they are heavy; no row if the permit covers none. */
+export const findLightOne = prepare<Place, LightRow>('entity.find', (value) =>
+  builder
+    .selectFrom('entity')
+    .where(rowAt(value))
+    .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then fields::text end`.as('fields')])
+    .compile(),
+);
+
+/** The version of a row, and the revision of the type of its name. */
+export interface RowState {
+  version: string;
+  typeRevision: string;
+}
+
+const revisionAt = (value: ValueOf<Place>) => typeRevision(value('name')).as('typeRevision');
+
+/** The state of the entity at the place; no row if the permit covers none. */
+export const findState = prepare<Place, RowState>('entity.state', (value) =>
+  builder
+    .selectFrom('entity')
+    .where(rowAt(value))
+    .select(['version', revisionAt(value)])
+    .compile(),
+);
+
+interface Preview extends Place {
+  patch: string;
+  light: boolean;
+  /** JSON text of the paths to references. */
+  paths: string;
+}
+
+/** What a patch would make of a row. */
+export interface PreviewedRow extends RowState {
+  /** The merged fields as JSON text. */
+  fields: string | null;
+  /** The present values at the paths, as JSON texts. */
+  present: (string | null)[] | null;
+}
+
+/** The merged fields and the present references, or null if `light` is set and the entity is heavy; no row if the permit covers none. */
+export const previewOne = prepare<Preview, PreviewedRow>('entity.preview', (value) => {
+  const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
+  const merged = sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`;
+  const present = sql<(string | null)[] | null>`case when ${isWanted} then ${valuesAt(sql`fields`, value('paths'))} end`;
+  return builder
+    .selectFrom('entity')
+    .where(rowAt(value))
+    .select(['version', revisionAt(value), merged.as('fields'), present.as('present')])
+    .compile();
+});
+
+/** Versions the caller accepts; null accepts any. */
+export type Versions = string[] | null;
+
+export interface GuardedPlace extends Place, ChangeValues {
+  versions: Versions;
+}
+
+/** The row at the place, if its version is an accepted one and the type has not changed. */
+const guardedRowAt = (value: ValueOf<GuardedPlace>) =>
+  sql<boolean>`${rowAt(value)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))
+    and ${changeIsOfCurrentType(value)}`;
+
+/** Locks the row until the end of the transaction. */
+export const lockOne = prepare<GuardedPlace, { key: string }>('entity.lock', (value) =>
+  builder.selectFrom('entity').where(guardedRowAt(value)).select('key').forUpdate().compile(),
+);
+
+/**
+ * SQL: locks those of the rows that their permits cover until the end of the transaction, in the order of their names and keys. Transactions that lock several
+ * rows so, before they change one, never wait for each other in a circle.
+ */
+export const lockInOrder = (places: readonly Place[]) => {
+  const input = sql`jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as input (name text, key bigint, owner text)`;
+  return sql`
+    select from entity join ${input} on ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key
+    order by entity.name, entity.key for update of entity`;
+};
+
+/** SQL: the time of a change. `now()` is the start of its transaction, which may be before that of the change before it. */
+export const noEarlierThan = (before: RawBuilder<unknown>) => sql`greatest(now(), ${before})`;
+
+/**
+ * SQL: stores the `fields` of each row of `merged` as its next version, unless they have more than `limit` bytes as JSON text. The
+ * statement must have locked these rows in `entity`.
+ */
+export const storeMerged = (userName: RawBuilder<unknown>, limit: RawBuilder<unknown>) => sql`
+  update entity set fields = merged.fields, version = version + 1, updated_at = ${noEarlierThan(sql`entity.updated_at`)}, updated_by = ${userName}
+  from merged
+  where entity.name = merged.name and entity.key = merged.key and ${isWithin(sql`merged.fields`, limit)}`;
+
+/** SQL: whether fields have at most `limit` bytes as JSON text. */
+export const isWithin = (fields: RawBuilder<unknown>, limit: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`octet_length(${fields}::text) <= ${limit}`;
+
+type OneChange = GuardedPlace & CompanionText & { patch: string; limit: number };
+
+/** SQL of a change of one entity: its fields afterwards, and whether they are the same. */
+interface OneMerge {
+  fields: (patch: RawBuilder<unknown>) => RawBuilder<unknown>;
+  isUnchanged: (patch: RawBuilder<unknown>) => RawBuilder<boolean>;
+}
+
+/**
+ * Changes one entity: computes its `fields` from the patch once, and again only where another transaction has changed the row meanwhile. A change that
+ * changes nothing locks and writes nothing, and returns the row of the snapshot (decision 220).
+ */
+const changeOne =
+  (name: string, event: 'entity.updated' | 'entity.restored', { fields, isUnchanged }: OneMerge) =>
+  (companion: Companion | null, variant?: string) =>
+    prepare<OneChange, EntityRow>(
+      name,
+      (value) => {
+        const patch = sql`${value('patch')}::jsonb`;
+        const isSame = isUnchanged(patch);
+        return entityChanged<EntityRow>({
+          event,
+          steps: sql`
+      merged as materialized (
+        select name, key, ${fields(patch)} as fields
+        from entity where ${guardedRowAt(value)} and not ${isSame} for no key update
+      )`,
+          unchanged: sql`
+            select entity.* from entity
+            where ${guardedRowAt(value)} and not exists (select from merged) and ${isSame} and ${isWithin(sql`entity.fields`, value('limit'))}`,
+          written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
+          value,
+          companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
+          returning: columnList,
+        }).compile(builder);
+      },
+      variant,
+    );
+
+export const prepareUpdateOne = changeOne('entity.update', 'entity.updated', {
+  fields: (patch) => sql`json_merge_patch(fields, ${patch})`,
+  isUnchanged: (patch) => isSameMerged(sql`entity.fields`, patch),
+});
+
+/** The patch has all fields of the entity. */
+export const prepareRestoreOne = changeOne('entity.restore', 'entity.restored', {
+  fields: (patch) => patch,
+  isUnchanged: (patch) => areSameFields(sql`entity.fields`, patch),
+});
+
+type OneDeletion = GuardedPlace & {
+  /** How long the entity stays in the trash, as an interval; null if it does not. */
+  trashKeep: string | null;
+};
+
+const deleteOne =
+  (name: string, also?: (value: ValueOf<OneDeletion>) => RawBuilder<unknown>) => (companion: Companion | null, variant?: string) =>
+    prepare<OneDeletion, { key: string }>(
+      name,
+      (value) =>
+        entityChanged<{ key: string }>({
+          event: 'entity.deleted',
+          written: sql`delete from entity where ${guardedRowAt(value)} returning entity.*`,
+          value,
+          also: also?.(value),
+          returning: companion ? sql`key, ${deleteRow(companion, sql.ref('key'))}` : sql.ref('key'),
+        }).compile(builder),
+      variant,
+    );
+
+export const prepareDeleteOne = deleteOne('entity.delete');
+
+export const prepareTrashOne = deleteOne('entity.trash', (value) => moveToTrash(value('userName'), value('trashKeep')));
+
+/** Brings an entity back from the trash, with the fields of the patch, as its next version. */
+export const prepareUndeleteOne = (companion: Companion | null, variant?: string) =>
+  prepare<OneChange, EntityRow>(
+    'entity.undelete',
+    (value) =>
+      entityChanged<EntityRow>({
+        event: 'entity.restored',
+        steps: sql`
+      trashed as (
+        delete from entity_trash where ${trashedAt(value)}
+          and entity_trash.version = any(${value('versions')}::bigint[]) and ${changeIsOfCurrentType(value)}
+        returning *
+      )`,
+        written: sql`
+          insert into entity (name, key, version, fields, created_at, created_by, updated_at, updated_by) overriding system value
+          select name, key, version + 1, ${value('patch')}::jsonb, created_at, created_by,
+            ${noEarlierThan(sql`greatest(updated_at, deleted_at)`)}, ${value('userName')} from trashed
+          returning entity.*`,
+        value,
+        companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
+        returning: columnList,
+      }).compile(builder),
+    variant,
+  );

@@ -1,0 +1,84 @@
+/**
+ * The trash: deleted entities of types with `x-soft-delete`. The statement that deletes an entity moves it here, so the tables of live entities and their
+ * companion rows know nothing of it (decision 148).
+ */
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
+import type { Statements } from '../../database/port.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import { retentionOf } from '../retention.ts';
+import { entityRowColumns, type EntityRow } from '../row.ts';
+import type { Place, RowState } from './statements.ts';
+import { typeRevision } from './type-guard.ts';
+
+/** Where the type says no time. */
+const defaultKeep = 'P30D';
+
+/** How long deleted entities stay in the trash under `x-soft-delete`, as an ISO 8601 duration; null if they do not, without the keyword. */
+export function trashKeepOf(softDelete: unknown): string | null {
+  return softDelete === undefined || softDelete === null ? null : (retentionOf(softDelete) ?? defaultKeep);
+}
+
+/** What an entity in the trash has besides. */
+export interface TrashedRow extends EntityRow {
+  deletedAt: Date;
+  deletedBy: string;
+  expiresAt: Date;
+}
+
+/** SQL: moves the deleted rows of `written` to the trash, for `keep`. */
+export const moveToTrash = (userName: RawBuilder<unknown>, keep: RawBuilder<unknown>) => sql`
+  insert into entity_trash (name, key, version, fields, created_at, created_by, updated_at, updated_by, deleted_by, expires_at)
+  select name, key, version, fields, created_at, created_by, updated_at, updated_by, ${userName}, now() + ${keep}::interval from written`;
+
+/** SQL: the rows of the trash, in the place of live ones. */
+export const trashedEntities = sql`(select * from entity_trash where expires_at > now()) as entity`;
+
+/** SQL: what a row of the trash has besides those of an entity. */
+export const trashColumnList = sql`deleted_at as "deletedAt", deleted_by as "deletedBy", expires_at as "expiresAt"`;
+
+/** SQL: the row of the trash with this key, if the permit covers it and its time is not over. */
+export const trashedAt = (value: ValueOf<Place>) =>
+  sql<boolean>`${rowsCovered(value, 'entity_trash')} and entity_trash.key = ${value('key')}::bigint and entity_trash.expires_at > now()`;
+
+const findOne = prepare<Place, TrashedRow>('trash.find', (value) =>
+  builder
+    .selectFrom('entity_trash')
+    .where(trashedAt(value))
+    .select([...entityRowColumns, 'deleted_at as deletedAt', 'deleted_by as deletedBy', 'expires_at as expiresAt'])
+    .compile(),
+);
+
+const findStateOf = prepare<Place, RowState & { fields: string }>('trash.state', (value) =>
+  builder
+    .selectFrom('entity_trash')
+    .where(trashedAt(value))
+    .select(['version', typeRevision(value('name')).as('typeRevision'), sql<string>`fields::text`.as('fields')])
+    .compile(),
+);
+
+/** The entity as it is in the trash; undefined if the permit covers none there. */
+export async function findTrashed(store: Statements, permit: Permit<'read' | 'update'>, key: string): Promise<TrashedRow | undefined> {
+  const [row] = await store.run(findOne, { ...permitValues(permit), key });
+  return row;
+}
+
+/** The version and the fields of an entity in the trash; undefined if the permit covers none there. */
+export async function stateOfTrashed(
+  store: Statements,
+  permit: Permit<'update'>,
+  key: string,
+): Promise<(RowState & { fields: string }) | undefined> {
+  const [row] = await store.run(findStateOf, { ...permitValues(permit), key });
+  return row;
+}
+
+/** Deletes up to `limit` entities whose time in the trash is over; returns how many. Replicas do not wait for each other. */
+export async function deleteExpiredTrash(db: Kysely<Database>, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with expired as materialized (select name, key from entity_trash where expires_at <= now() limit ${limit} for update skip locked)
+    delete from entity_trash as trash using expired where (trash.name, trash.key) = (expired.name, expired.key)`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}

@@ -1,0 +1,66 @@
+/** The statements that find an entity by the values of a unique rule. Each is built for one request, because it depends on the companion table. */
+import { sql, type RawBuilder } from 'kysely';
+import { inputType, storedValue } from '../companion/columns.ts';
+import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from '../companion/layout.ts';
+import { inSchema } from '../companion/table.ts';
+import { permitValues, rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import type { Permit } from '../../rights/permit.ts';
+
+export interface FoundEntity {
+  key: string;
+  /** Null for an entity that the permit does not cover. */
+  version: string | null;
+}
+
+/** SQL: the entity whose companion row has the values of the rule. No row if there is none. */
+export function findByUnique(
+  companion: Companion,
+  unique: CompanionUnique,
+  values: CompanionValues,
+  permit: Permit<'update'>,
+): RawBuilder<FoundEntity> {
+  const covered = permitValues(permit);
+  return sql<FoundEntity>`
+    select found.key, entity.version from ${inSchema(companion.table)} as found
+    left join entity on ${rowsCovered((name) => sql`${covered[name]}`)} and entity.key = found.key
+    where ${hasValues(companion, unique, values)}`;
+}
+
+/** SQL: the key of the entity whose companion row has the values of the rule. */
+export const findKeyByUnique = (companion: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<{ key: string }> =>
+  sql<{ key: string }>`select key from ${inSchema(companion.table)} where ${hasValues(companion, unique, values)}`;
+
+/** SQL: the key of the entity with the values of the rule, if `covered` covers it. A value that `values` lacks is that of the entity with the key `own`. */
+export function coveredKey(
+  covered: PermitValues,
+  companion: Companion,
+  unique: CompanionUnique,
+  values: CompanionValues,
+  own: string | undefined,
+): RawBuilder<{ key: string }> {
+  const table = inSchema(companion.table);
+  const kept = unique.columns.filter((name) => !Object.hasOwn(values, name));
+  const likeOwn = kept.map((name) => sql`${sql.ref(name)} = (select ${sql.ref(name)} from ${table} where key = ${own}::bigint)`);
+  const given = { ...unique, columns: unique.columns.filter((name) => !kept.includes(name)) };
+  return sql<{ key: string }>`
+    select entity.key::text as key from ${table} as found
+    join entity on ${rowsCovered((name) => sql`${covered[name]}`)} and entity.key = found.key
+    where ${sql.join([hasValues(companion, given, values), ...likeOwn], sql` and `)}`;
+}
+
+function hasValues({ columns }: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<boolean> {
+  const own = columns.filter(({ name }) => unique.columns.includes(name));
+  return columnsHave(own, undefined, (column) => sql`${values[column.name]}::${inputType(column)}`);
+}
+
+/** SQL: whether the columns of `table` have the values, which are of their `inputType`. */
+export function columnsHave(
+  columns: readonly CompanionColumn[],
+  table: string | undefined,
+  valueOf: (column: CompanionColumn) => RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  const tests = columns.map(
+    (column) => sql`${sql.ref(table === undefined ? column.name : `${table}.${column.name}`)} = ${storedValue(column, valueOf(column))}`,
+  );
+  return sql<boolean>`${sql.join(tests, sql` and `)}`;
+}
