@@ -57,6 +57,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the user's own sessions
+         * @description Every session of the user that is live now, the newest first. A token is never shown.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End the user's other sessions
+         * @description Ends every live session of the user but the one that asks. Once answered, none of their tokens works on any replica. API keys stay
+         *     valid.
+         */
+        delete: operations["revokeOtherSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of the user's own sessions
+         * @description Once answered, no token of the session works on any replica. Ending the session that asks is a logout and clears its cookie. A
+         *     session that is over, one of another user and one that does not exist get the same 404.
+         */
+        delete: operations["revokeSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/profiles": {
         parameters: {
             query?: never;
@@ -135,52 +181,6 @@ export interface paths {
          */
         post: operations["changePassword"];
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the user's own sessions
-         * @description Every session of the user that is live now, the newest first. A token is never shown.
-         */
-        get: operations["listSessions"];
-        put?: never;
-        post?: never;
-        /**
-         * End the user's other sessions
-         * @description Ends every live session of the user but the one that asks. Once answered, none of their tokens works on any replica. API keys stay
-         *     valid.
-         */
-        delete: operations["revokeOtherSessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End one of the user's own sessions
-         * @description Once answered, no token of the session works on any replica. Ending the session that asks is a logout and clears its cookie. A
-         *     session that is over, one of another user and one that does not exist get the same 404.
-         */
-        delete: operations["revokeSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -560,89 +560,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/rest/entity/{name}/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Export entities
-         * @description The entities of the name that the caller may read, by key or in the order of `sort`, as a stream. An entity is sent as it is when the stream
-         *     reaches it; the export is no snapshot. Rights count anew on each part.
-         *
-         *     **NDJSON**: each line is an `Entity` with one more member, `database`: the name of the database, by which an import elsewhere sees that the keys are not
-         *     its own. The last line is `{"$complete":true,"entities":1000,"position":"512","database":"db5f0c2a9e71b3d684"}`: the export has all changes up to
-         *     this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
-         *     is false, and `problem` has the reason.
-         *
-         *     **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
-         *     the declared type, or of `fields`. Without `fields` the next column is `$fields`: a JSON object of what has no other column. The last column has no cells, and its
-         *     header names the database: `$database=db5f0c2a9e71b3d684`. An empty cell is a
-         *     missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
-         *     which every HTTP client tells as an error.
-         */
-        get: operations["exportEntities"];
-        put?: never;
-        /**
-         * Export entities by a query in the body
-         * @description The same as `exportEntities` with the parameters as one JSON object, for filters that are too long for a URL. It changes nothing, so it may be
-         *     repeated.
-         */
-        post: operations["exportQuery"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rest/entity/{name}/import": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Import entities
-         * @description Creates an entity of each row of a file of up to 64 MiB. With `by` it updates the entity that has the same values, so that the file can
-         *     be imported again. Up to 500 rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
-         *     transaction: `create`, and with `by` also `read` and `update`.
-         *
-         *     The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
-         *     `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
-         *     `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1,"removedFields":0}` with the last row whose outcome is known. The last
-         *     line has `"done":true`. Where the service reads from a standby too, these lines have a `consistencyToken`.
-         *
-         *     - Consecutive rows that are refused for the same reason are one line, with the last of them as `toRow`. It comes when the next row is another one.
-         *     - `duplicateOf` is the row of the same file that has the same unique value. The second row is refused.
-         *     - `removedFields` counts the members of objects that updates have removed.
-         *     - `ignored` names the columns that count for nothing: those called `$ignore`, `$key` without `by=$key`, `$version` without `by`, and other names
-         *       of the envelope.
-         *     - If the import has to end early, its last line has `"done":false` and the `problem`. It is `too-many-refusals` after 1,000 lines of refused rows
-         *       or 100,000 such rows, and `too-many-rows` after 2,000,000 unique values. If the outcome of a COMMIT is unknown, `uncertainTo` is the last row
-         *       that it may have written.
-         *
-         *     **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count, and with `by=$key` the
-         *     key and the version. **CSV**: UTF-8 with a header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does
-         *     not name is a text. Rows of empty cells, and columns of empty cells without a name, are skipped.
-         *
-         *     With `by`, a row that has a version, in the column `$version` of CSV, changes the entity in this version alone, else it is refused with 412. A type
-         *     with `x-if-match: required` takes no update without it.
-         *
-         *     A file that `exportEntities` has written names its database. In a file of another database, references by key are refused with the fault
-         *     `other-database`, and with `by` also the key and the version, where they count. Name the targets of references by values: `customer.number`.
-         */
-        post: operations["importEntities"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/rest/entity/{name}/{key}": {
         parameters: {
             query?: never;
@@ -769,6 +686,89 @@ export interface paths {
          *     A dry run takes no notice of the key.
          */
         post: operations["runBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/entity/{name}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export entities
+         * @description The entities of the name that the caller may read, by key or in the order of `sort`, as a stream. An entity is sent as it is when the stream
+         *     reaches it; the export is no snapshot. Rights count anew on each part.
+         *
+         *     **NDJSON**: each line is an `Entity` with one more member, `database`: the name of the database, by which an import elsewhere sees that the keys are not
+         *     its own. The last line is `{"$complete":true,"entities":1000,"position":"512","database":"db5f0c2a9e71b3d684"}`: the export has all changes up to
+         *     this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
+         *     is false, and `problem` has the reason.
+         *
+         *     **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
+         *     the declared type, or of `fields`. Without `fields` the next column is `$fields`: a JSON object of what has no other column. The last column has no cells, and its
+         *     header names the database: `$database=db5f0c2a9e71b3d684`. An empty cell is a
+         *     missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
+         *     which every HTTP client tells as an error.
+         */
+        get: operations["exportEntities"];
+        put?: never;
+        /**
+         * Export entities by a query in the body
+         * @description The same as `exportEntities` with the parameters as one JSON object, for filters that are too long for a URL. It changes nothing, so it may be
+         *     repeated.
+         */
+        post: operations["exportQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/entity/{name}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import entities
+         * @description Creates an entity of each row of a file of up to 64 MiB. With `by` it updates the entity that has the same values, so that the file can
+         *     be imported again. Up to 500 rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
+         *     transaction: `create`, and with `by` also `read` and `update`.
+         *
+         *     The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
+         *     `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
+         *     `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1,"removedFields":0}` with the last row whose outcome is known. The last
+         *     line has `"done":true`. Where the service reads from a standby too, these lines have a `consistencyToken`.
+         *
+         *     - Consecutive rows that are refused for the same reason are one line, with the last of them as `toRow`. It comes when the next row is another one.
+         *     - `duplicateOf` is the row of the same file that has the same unique value. The second row is refused.
+         *     - `removedFields` counts the members of objects that updates have removed.
+         *     - `ignored` names the columns that count for nothing: those called `$ignore`, `$key` without `by=$key`, `$version` without `by`, and other names
+         *       of the envelope.
+         *     - If the import has to end early, its last line has `"done":false` and the `problem`. It is `too-many-refusals` after 1,000 lines of refused rows
+         *       or 100,000 such rows, and `too-many-rows` after 2,000,000 unique values. If the outcome of a COMMIT is unknown, `uncertainTo` is the last row
+         *       that it may have written.
+         *
+         *     **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count, and with `by=$key` the
+         *     key and the version. **CSV**: UTF-8 with a header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does
+         *     not name is a text. Rows of empty cells, and columns of empty cells without a name, are skipped.
+         *
+         *     With `by`, a row that has a version, in the column `$version` of CSV, changes the entity in this version alone, else it is refused with 412. A type
+         *     with `x-if-match: required` takes no update without it.
+         *
+         *     A file that `exportEntities` has written names its database. In a file of another database, references by key are refused with the fault
+         *     `other-database`, and with `by` also the key and the version, where they count. Name the targets of references by values: `customer.number`.
+         */
+        post: operations["importEntities"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2497,6 +2497,92 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The live sessions, the one that asks among them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SessionNeeded"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The others are over. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionsEnded"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SessionOnly"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The session's public handle.
+                 * @example 9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is over. */
+            204: {
+                headers: {
+                    /** @description Clears the session cookie, where the session was the one that asked. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SessionOnly"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listProfiles: {
         parameters: {
             query?: never;
@@ -2621,92 +2707,6 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["PasswordRejected"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The live sessions, the one that asks among them. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SessionList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["SessionNeeded"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokeOtherSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The others are over. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SessionsEnded"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["SessionOnly"];
-            406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["ContentTooLarge"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokeSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The session's public handle.
-                 * @example 9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The session is over. */
-            204: {
-                headers: {
-                    /** @description Clears the session cookie, where the session was the one that asked. */
-                    "Set-Cookie"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["SessionOnly"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["ContentTooLarge"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -3566,196 +3566,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    exportEntities: {
-        parameters: {
-            query?: {
-                /** @description Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do. */
-                format?: components["parameters"]["TransferFormat"];
-                /**
-                 * @description Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
-                 *     200 values at most.
-                 */
-                filter?: components["parameters"]["Filter"];
-                /**
-                 * @description Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
-                 *     `"a phrase"`, `or`, and `-` in front of a word for none. A word finds the words that begin with it, without regard to case and accents. Without `sort` the best matches come first if there are at most 10,000, else
-                 *     the list is by key. A name without `x-search` is 422.
-                 */
-                search?: components["parameters"]["Search"];
-                /**
-                 * @description Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
-                 *     `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
-                 *     are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
-                 */
-                sort?: components["parameters"]["Sort"];
-                /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
-                fields?: components["parameters"]["FieldNames"];
-                /**
-                 * @description `true` puts an apostrophe in front of texts and names of columns that begin with `=`, `+`, `-`, `@`, tab or carriage return, also after
-                 *     apostrophes. Spreadsheets take such texts for formulas. Numbers, and the values of the formats `decimal` and `int64`, stay as they are. An
-                 *     import with `csvSafe=true` removes the apostrophes.
-                 */
-                csvSafe?: "true" | "false";
-                /** @description The separator of the cells of CSV. */
-                delimiter?: "comma" | "semicolon" | "tab";
-                /** @description `true` begins CSV with a byte order mark, by which Excel recognises UTF-8. */
-                bom?: "true" | "false";
-            };
-            header?: {
-                /**
-                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
-                 *     lack changes of the last two seconds, or of the time that the operator allows.
-                 */
-                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
-            };
-            path: {
-                /**
-                 * @description The entity's name.
-                 * @example customer
-                 */
-                name: components["parameters"]["EntityName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The entities. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/x-ndjson": string;
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            422: components["responses"]["QueryRefused"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportQuery: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
-                 *     lack changes of the last two seconds, or of the time that the operator allows.
-                 */
-                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
-            };
-            path: {
-                /**
-                 * @description The entity's name.
-                 * @example customer
-                 */
-                name: components["parameters"]["EntityName"];
-            };
-            cookie?: never;
-        };
-        /** @description The entities to export, and the form of the file; all members are optional. */
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EntityExport"];
-            };
-        };
-        responses: {
-            /** @description The entities. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/x-ndjson": string;
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["QueryRefused"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    importEntities: {
-        parameters: {
-            query?: {
-                /** @description Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do. */
-                format?: components["parameters"]["TransferFormat"];
-                /**
-                 * @description Keys and versions in a file that another database has exported. `refuse`: a row that depends on one is refused. `keep`: they count, as
-                 *     if this database had exported the file.
-                 */
-                keys?: "refuse" | "keep";
-                /**
-                 * @description The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. `$key`: the entity
-                 *     with the key of the row is updated, and a row without a key creates one. A key of no entity is refused.
-                 */
-                by?: string;
-                /**
-                 * @description How a row changes the entity that it updates. `update`: its members replace those of the entity, inside of objects too, and the others stay.
-                 *     A field whose cell is empty is removed. `replace`: a row has all fields of the entity; others are removed. `merge`: it is merged into them, as
-                 *     by `updateEntity`, so that null removes.
-                 */
-                mode?: "update" | "replace" | "merge";
-                /** @description `true` writes nothing, and reports what an import would do. */
-                dryRun?: "true" | "false";
-                /** @description The first row that counts, to go on after an import that ended early. Rows are lines in NDJSON; the header of CSV is row 1. */
-                fromRow?: string;
-                /** @description The separator of the cells of CSV. */
-                delimiter?: "comma" | "semicolon" | "tab";
-                /** @description `true` removes the apostrophes that an export with `csvSafe=true` has put in front of texts and names of columns. */
-                csvSafe?: "true" | "false";
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The entity's name.
-                 * @example customer
-                 */
-                name: components["parameters"]["EntityName"];
-            };
-            cookie?: never;
-        };
-        /** @description The file. */
-        requestBody: {
-            content: {
-                "application/x-ndjson": string;
-                "text/csv": string;
-            };
-        };
-        responses: {
-            /** @description The report. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/x-ndjson": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     getEntity: {
         parameters: {
             query?: {
@@ -4139,6 +3949,196 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["CreateRefused"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportEntities: {
+        parameters: {
+            query?: {
+                /** @description Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do. */
+                format?: components["parameters"]["TransferFormat"];
+                /**
+                 * @description Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
+                 *     200 values at most.
+                 */
+                filter?: components["parameters"]["Filter"];
+                /**
+                 * @description Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
+                 *     `"a phrase"`, `or`, and `-` in front of a word for none. A word finds the words that begin with it, without regard to case and accents. Without `sort` the best matches come first if there are at most 10,000, else
+                 *     the list is by key. A name without `x-search` is 422.
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
+                 *     `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
+                 *     are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
+                 */
+                sort?: components["parameters"]["Sort"];
+                /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
+                fields?: components["parameters"]["FieldNames"];
+                /**
+                 * @description `true` puts an apostrophe in front of texts and names of columns that begin with `=`, `+`, `-`, `@`, tab or carriage return, also after
+                 *     apostrophes. Spreadsheets take such texts for formulas. Numbers, and the values of the formats `decimal` and `int64`, stay as they are. An
+                 *     import with `csvSafe=true` removes the apostrophes.
+                 */
+                csvSafe?: "true" | "false";
+                /** @description The separator of the cells of CSV. */
+                delimiter?: "comma" | "semicolon" | "tab";
+                /** @description `true` begins CSV with a byte order mark, by which Excel recognises UTF-8. */
+                bom?: "true" | "false";
+            };
+            header?: {
+                /**
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
+                 *     lack changes of the last two seconds, or of the time that the operator allows.
+                 */
+                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entities. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["QueryRefused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportQuery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
+                 *     lack changes of the last two seconds, or of the time that the operator allows.
+                 */
+                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description The entities to export, and the form of the file; all members are optional. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EntityExport"];
+            };
+        };
+        responses: {
+            /** @description The entities. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["QueryRefused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importEntities: {
+        parameters: {
+            query?: {
+                /** @description Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do. */
+                format?: components["parameters"]["TransferFormat"];
+                /**
+                 * @description Keys and versions in a file that another database has exported. `refuse`: a row that depends on one is refused. `keep`: they count, as
+                 *     if this database had exported the file.
+                 */
+                keys?: "refuse" | "keep";
+                /**
+                 * @description The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. `$key`: the entity
+                 *     with the key of the row is updated, and a row without a key creates one. A key of no entity is refused.
+                 */
+                by?: string;
+                /**
+                 * @description How a row changes the entity that it updates. `update`: its members replace those of the entity, inside of objects too, and the others stay.
+                 *     A field whose cell is empty is removed. `replace`: a row has all fields of the entity; others are removed. `merge`: it is merged into them, as
+                 *     by `updateEntity`, so that null removes.
+                 */
+                mode?: "update" | "replace" | "merge";
+                /** @description `true` writes nothing, and reports what an import would do. */
+                dryRun?: "true" | "false";
+                /** @description The first row that counts, to go on after an import that ended early. Rows are lines in NDJSON; the header of CSV is row 1. */
+                fromRow?: string;
+                /** @description The separator of the cells of CSV. */
+                delimiter?: "comma" | "semicolon" | "tab";
+                /** @description `true` removes the apostrophes that an export with `csvSafe=true` has put in front of texts and names of columns. */
+                csvSafe?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -115,6 +115,55 @@ export const refreshSession = (options: Options<RefreshSessionData>): RequestRes
 });
 
 /**
+ * End the user's other sessions
+ *
+ * Ends every live session of the user but the one that asks. Once answered, none of their tokens works on any replica. API keys stay
+ * valid.
+ *
+ */
+export const revokeOtherSessions = (options: Options<RevokeOtherSessionsData>): RequestResult<RevokeOtherSessionsResponses> => options.client.delete<RevokeOtherSessionsResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/sessions',
+    ...options
+});
+
+/**
+ * List the user's own sessions
+ *
+ * Every session of the user that is live now, the newest first. A token is never shown.
+ */
+export const listSessions = (options: Options<ListSessionsData>): RequestResult<ListSessionsResponses> => options.client.get<ListSessionsResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/sessions',
+    ...options
+});
+
+/**
+ * End one of the user's own sessions
+ *
+ * Once answered, no token of the session works on any replica. Ending the session that asks is a logout and clears its cookie. A
+ * session that is over, one of another user and one that does not exist get the same 404.
+ *
+ */
+export const revokeSession = (options: Options<RevokeSessionData>): RequestResult<RevokeSessionResponses> => options.client.delete<RevokeSessionResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/sessions/{id}',
+    ...options
+});
+
+/**
  * List the user's profiles
  *
  * The profiles the user may work under, the default one and the active one marked.
@@ -196,55 +245,6 @@ export const changePassword = (options: Options<ChangePasswordData>): RequestRes
         'Content-Type': 'application/x-www-form-urlencoded',
         ...options.headers
     }
-});
-
-/**
- * End the user's other sessions
- *
- * Ends every live session of the user but the one that asks. Once answered, none of their tokens works on any replica. API keys stay
- * valid.
- *
- */
-export const revokeOtherSessions = (options: Options<RevokeOtherSessionsData>): RequestResult<RevokeOtherSessionsResponses> => options.client.delete<RevokeOtherSessionsResponses>({
-    security: [{
-            in: 'cookie',
-            name: '__Host-sid',
-            type: 'apiKey'
-        }],
-    url: '/auth/sessions',
-    ...options
-});
-
-/**
- * List the user's own sessions
- *
- * Every session of the user that is live now, the newest first. A token is never shown.
- */
-export const listSessions = (options: Options<ListSessionsData>): RequestResult<ListSessionsResponses> => options.client.get<ListSessionsResponses>({
-    security: [{
-            in: 'cookie',
-            name: '__Host-sid',
-            type: 'apiKey'
-        }],
-    url: '/auth/sessions',
-    ...options
-});
-
-/**
- * End one of the user's own sessions
- *
- * Once answered, no token of the session works on any replica. Ending the session that asks is a logout and clears its cookie. A
- * session that is over, one of another user and one that does not exist get the same 404.
- *
- */
-export const revokeSession = (options: Options<RevokeSessionData>): RequestResult<RevokeSessionResponses> => options.client.delete<RevokeSessionResponses>({
-    security: [{
-            in: 'cookie',
-            name: '__Host-sid',
-            type: 'apiKey'
-        }],
-    url: '/auth/sessions/{id}',
-    ...options
 });
 
 /**
@@ -679,140 +679,6 @@ export const upsertEntity = (options: Options<UpsertEntityData>): RequestResult<
 });
 
 /**
- * Export entities
- *
- * The entities of the name that the caller may read, by key or in the order of `sort`, as a stream. An entity is sent as it is when the stream
- * reaches it; the export is no snapshot. Rights count anew on each part.
- *
- * **NDJSON**: each line is an `Entity` with one more member, `database`: the name of the database, by which an import elsewhere sees that the keys are not
- * its own. The last line is `{"$complete":true,"entities":1000,"position":"512","database":"db5f0c2a9e71b3d684"}`: the export has all changes up to
- * this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
- * is false, and `problem` has the reason.
- *
- * **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
- * the declared type, or of `fields`. Without `fields` the next column is `$fields`: a JSON object of what has no other column. The last column has no cells, and its
- * header names the database: `$database=db5f0c2a9e71b3d684`. An empty cell is a
- * missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
- * which every HTTP client tells as an error.
- *
- */
-export const exportEntities = (options: Options<ExportEntitiesData>): RequestResult<ExportEntitiesResponses> => options.client.get<ExportEntitiesResponses>({
-    security: [
-        { name: 'X-API-Key', type: 'apiKey' },
-        {
-            in: 'cookie',
-            name: '__Host-sid',
-            type: 'apiKey'
-        },
-        {
-            key: 'oauth2',
-            scheme: 'bearer',
-            type: 'http'
-        },
-        {
-            key: 'openId',
-            scheme: 'bearer',
-            type: 'http'
-        }
-    ],
-    url: '/rest/entity/{name}/export',
-    ...options
-});
-
-/**
- * Export entities by a query in the body
- *
- * The same as `exportEntities` with the parameters as one JSON object, for filters that are too long for a URL. It changes nothing, so it may be
- * repeated.
- *
- */
-export const exportQuery = (options: Options<ExportQueryData>): RequestResult<ExportQueryResponses> => options.client.post<ExportQueryResponses>({
-    security: [
-        { name: 'X-API-Key', type: 'apiKey' },
-        {
-            in: 'cookie',
-            name: '__Host-sid',
-            type: 'apiKey'
-        },
-        {
-            key: 'oauth2',
-            scheme: 'bearer',
-            type: 'http'
-        },
-        {
-            key: 'openId',
-            scheme: 'bearer',
-            type: 'http'
-        }
-    ],
-    url: '/rest/entity/{name}/export',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Import entities
- *
- * Creates an entity of each row of a file of up to 64 MiB. With `by` it updates the entity that has the same values, so that the file can
- * be imported again. Up to 500 rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
- * transaction: `create`, and with `by` also `read` and `update`.
- *
- * The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
- * `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
- * `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1,"removedFields":0}` with the last row whose outcome is known. The last
- * line has `"done":true`. Where the service reads from a standby too, these lines have a `consistencyToken`.
- *
- * - Consecutive rows that are refused for the same reason are one line, with the last of them as `toRow`. It comes when the next row is another one.
- * - `duplicateOf` is the row of the same file that has the same unique value. The second row is refused.
- * - `removedFields` counts the members of objects that updates have removed.
- * - `ignored` names the columns that count for nothing: those called `$ignore`, `$key` without `by=$key`, `$version` without `by`, and other names
- * of the envelope.
- * - If the import has to end early, its last line has `"done":false` and the `problem`. It is `too-many-refusals` after 1,000 lines of refused rows
- * or 100,000 such rows, and `too-many-rows` after 2,000,000 unique values. If the outcome of a COMMIT is unknown, `uncertainTo` is the last row
- * that it may have written.
- *
- * **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count, and with `by=$key` the
- * key and the version. **CSV**: UTF-8 with a header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does
- * not name is a text. Rows of empty cells, and columns of empty cells without a name, are skipped.
- *
- * With `by`, a row that has a version, in the column `$version` of CSV, changes the entity in this version alone, else it is refused with 412. A type
- * with `x-if-match: required` takes no update without it.
- *
- * A file that `exportEntities` has written names its database. In a file of another database, references by key are refused with the fault
- * `other-database`, and with `by` also the key and the version, where they count. Name the targets of references by values: `customer.number`.
- *
- */
-export const importEntities = (options: Options<ImportEntitiesData>): RequestResult<ImportEntitiesResponses> => options.client.post<ImportEntitiesResponses>({
-    security: [
-        { name: 'X-API-Key', type: 'apiKey' },
-        {
-            in: 'cookie',
-            name: '__Host-sid',
-            type: 'apiKey'
-        },
-        {
-            key: 'oauth2',
-            scheme: 'bearer',
-            type: 'http'
-        },
-        {
-            key: 'openId',
-            scheme: 'bearer',
-            type: 'http'
-        }
-    ],
-    url: '/rest/entity/{name}/import',
-    ...options,
-    headers: {
-        'Content-Type': 'application/x-ndjson',
-        ...options.headers
-    }
-});
-
-/**
  * Delete an entity
  *
  * Its key is never given again. If its type has `x-soft-delete`, the entity goes to the trash and can be restored for some time. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
@@ -1038,6 +904,140 @@ export const runBatch = (options: Options<RunBatchData>): RequestResult<RunBatch
     ...options,
     headers: {
         'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Export entities
+ *
+ * The entities of the name that the caller may read, by key or in the order of `sort`, as a stream. An entity is sent as it is when the stream
+ * reaches it; the export is no snapshot. Rights count anew on each part.
+ *
+ * **NDJSON**: each line is an `Entity` with one more member, `database`: the name of the database, by which an import elsewhere sees that the keys are not
+ * its own. The last line is `{"$complete":true,"entities":1000,"position":"512","database":"db5f0c2a9e71b3d684"}`: the export has all changes up to
+ * this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
+ * is false, and `problem` has the reason.
+ *
+ * **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
+ * the declared type, or of `fields`. Without `fields` the next column is `$fields`: a JSON object of what has no other column. The last column has no cells, and its
+ * header names the database: `$database=db5f0c2a9e71b3d684`. An empty cell is a
+ * missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
+ * which every HTTP client tells as an error.
+ *
+ */
+export const exportEntities = (options: Options<ExportEntitiesData>): RequestResult<ExportEntitiesResponses> => options.client.get<ExportEntitiesResponses>({
+    security: [
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/export',
+    ...options
+});
+
+/**
+ * Export entities by a query in the body
+ *
+ * The same as `exportEntities` with the parameters as one JSON object, for filters that are too long for a URL. It changes nothing, so it may be
+ * repeated.
+ *
+ */
+export const exportQuery = (options: Options<ExportQueryData>): RequestResult<ExportQueryResponses> => options.client.post<ExportQueryResponses>({
+    security: [
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/export',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Import entities
+ *
+ * Creates an entity of each row of a file of up to 64 MiB. With `by` it updates the entity that has the same values, so that the file can
+ * be imported again. Up to 500 rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
+ * transaction: `create`, and with `by` also `read` and `update`.
+ *
+ * The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
+ * `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
+ * `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1,"removedFields":0}` with the last row whose outcome is known. The last
+ * line has `"done":true`. Where the service reads from a standby too, these lines have a `consistencyToken`.
+ *
+ * - Consecutive rows that are refused for the same reason are one line, with the last of them as `toRow`. It comes when the next row is another one.
+ * - `duplicateOf` is the row of the same file that has the same unique value. The second row is refused.
+ * - `removedFields` counts the members of objects that updates have removed.
+ * - `ignored` names the columns that count for nothing: those called `$ignore`, `$key` without `by=$key`, `$version` without `by`, and other names
+ * of the envelope.
+ * - If the import has to end early, its last line has `"done":false` and the `problem`. It is `too-many-refusals` after 1,000 lines of refused rows
+ * or 100,000 such rows, and `too-many-rows` after 2,000,000 unique values. If the outcome of a COMMIT is unknown, `uncertainTo` is the last row
+ * that it may have written.
+ *
+ * **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count, and with `by=$key` the
+ * key and the version. **CSV**: UTF-8 with a header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does
+ * not name is a text. Rows of empty cells, and columns of empty cells without a name, are skipped.
+ *
+ * With `by`, a row that has a version, in the column `$version` of CSV, changes the entity in this version alone, else it is refused with 412. A type
+ * with `x-if-match: required` takes no update without it.
+ *
+ * A file that `exportEntities` has written names its database. In a file of another database, references by key are refused with the fault
+ * `other-database`, and with `by` also the key and the version, where they count. Name the targets of references by values: `customer.number`.
+ *
+ */
+export const importEntities = (options: Options<ImportEntitiesData>): RequestResult<ImportEntitiesResponses> => options.client.post<ImportEntitiesResponses>({
+    security: [
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/import',
+    ...options,
+    headers: {
+        'Content-Type': 'application/x-ndjson',
         ...options.headers
     }
 });

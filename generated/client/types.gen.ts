@@ -1674,6 +1674,200 @@ export type RefreshSessionResponses = {
 
 export type RefreshSessionResponse = RefreshSessionResponses[keyof RefreshSessionResponses];
 
+export type RevokeOtherSessionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/sessions';
+};
+
+export type RevokeOtherSessionsErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type RevokeOtherSessionsError = RevokeOtherSessionsErrors[keyof RevokeOtherSessionsErrors];
+
+export type RevokeOtherSessionsResponses = {
+    /**
+     * The others are over.
+     */
+    200: SessionsEnded;
+};
+
+export type RevokeOtherSessionsResponse = RevokeOtherSessionsResponses[keyof RevokeOtherSessionsResponses];
+
+export type ListSessionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/sessions';
+};
+
+export type ListSessionsErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service. Or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ListSessionsError = ListSessionsErrors[keyof ListSessionsErrors];
+
+export type ListSessionsResponses = {
+    /**
+     * The live sessions, the one that asks among them.
+     */
+    200: SessionList;
+};
+
+export type ListSessionsResponse = ListSessionsResponses[keyof ListSessionsResponses];
+
+export type RevokeSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The session's public handle.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/auth/sessions/{id}';
+};
+
+export type RevokeSessionErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
+     * this service, or the request came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type RevokeSessionError = RevokeSessionErrors[keyof RevokeSessionErrors];
+
+export type RevokeSessionResponses = {
+    /**
+     * The session is over.
+     */
+    204: void;
+};
+
+export type RevokeSessionResponse = RevokeSessionResponses[keyof RevokeSessionResponses];
+
 export type ListProfilesData = {
     body?: never;
     path?: never;
@@ -1971,200 +2165,6 @@ export type ChangePasswordResponses = {
 };
 
 export type ChangePasswordResponse = ChangePasswordResponses[keyof ChangePasswordResponses];
-
-export type RevokeOtherSessionsData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/auth/sessions';
-};
-
-export type RevokeOtherSessionsErrors = {
-    /**
-     * The request is malformed, a parameter is invalid, or it carries two credentials.
-     */
-    400: Problem & {
-        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
-    };
-    /**
-     * No credential, or one that is not valid.
-     */
-    401: Problem & {
-        code?: 'unauthenticated' | 'invalid-token';
-    };
-    /**
-     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
-     * this service, or the request came from a foreign site.
-     *
-     */
-    403: Problem & {
-        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
-    };
-    /**
-     * Accept rules out the media types that the operation answers with.
-     */
-    406: Problem & {
-        code?: 'not-acceptable';
-    };
-    /**
-     * The body is larger than this operation takes.
-     */
-    413: Problem & {
-        code?: 'content-too-large';
-    };
-    /**
-     * Too many requests or failed attempts.
-     */
-    429: Problem & {
-        code?: 'rate-limited';
-    };
-    /**
-     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
-     */
-    503: Problem & {
-        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
-    };
-};
-
-export type RevokeOtherSessionsError = RevokeOtherSessionsErrors[keyof RevokeOtherSessionsErrors];
-
-export type RevokeOtherSessionsResponses = {
-    /**
-     * The others are over.
-     */
-    200: SessionsEnded;
-};
-
-export type RevokeOtherSessionsResponse = RevokeOtherSessionsResponses[keyof RevokeOtherSessionsResponses];
-
-export type ListSessionsData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/auth/sessions';
-};
-
-export type ListSessionsErrors = {
-    /**
-     * The request is malformed, a parameter is invalid, or it carries two credentials.
-     */
-    400: Problem & {
-        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
-    };
-    /**
-     * No credential, or one that is not valid.
-     */
-    401: Problem & {
-        code?: 'unauthenticated' | 'invalid-token';
-    };
-    /**
-     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service. Or the request
-     * came from a foreign site.
-     *
-     */
-    403: Problem & {
-        code?: 'forbidden' | 'csrf-rejected' | 'identity-not-linked';
-    };
-    /**
-     * Accept rules out the media types that the operation answers with.
-     */
-    406: Problem & {
-        code?: 'not-acceptable';
-    };
-    /**
-     * Too many requests or failed attempts.
-     */
-    429: Problem & {
-        code?: 'rate-limited';
-    };
-    /**
-     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
-     */
-    503: Problem & {
-        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
-    };
-};
-
-export type ListSessionsError = ListSessionsErrors[keyof ListSessionsErrors];
-
-export type ListSessionsResponses = {
-    /**
-     * The live sessions, the one that asks among them.
-     */
-    200: SessionList;
-};
-
-export type ListSessionsResponse = ListSessionsResponses[keyof ListSessionsResponses];
-
-export type RevokeSessionData = {
-    body?: never;
-    path: {
-        /**
-         * The session's public handle.
-         */
-        id: string;
-    };
-    query?: never;
-    url: '/auth/sessions/{id}';
-};
-
-export type RevokeSessionErrors = {
-    /**
-     * The request is malformed, a parameter is invalid, or it carries two credentials.
-     */
-    400: Problem & {
-        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
-    };
-    /**
-     * No credential, or one that is not valid.
-     */
-    401: Problem & {
-        code?: 'unauthenticated' | 'invalid-token';
-    };
-    /**
-     * The operation needs a session, and the caller has none, or one of a kind that may not do this. Or the bearer token belongs to no user of
-     * this service, or the request came from a foreign site.
-     *
-     */
-    403: Problem & {
-        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
-    };
-    /**
-     * There is no such thing, or the caller may not know of it.
-     */
-    404: Problem & {
-        code?: 'not-found';
-    };
-    /**
-     * The body is larger than this operation takes.
-     */
-    413: Problem & {
-        code?: 'content-too-large';
-    };
-    /**
-     * Too many requests or failed attempts.
-     */
-    429: Problem & {
-        code?: 'rate-limited';
-    };
-    /**
-     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
-     */
-    503: Problem & {
-        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
-    };
-};
-
-export type RevokeSessionError = RevokeSessionErrors[keyof RevokeSessionErrors];
-
-export type RevokeSessionResponses = {
-    /**
-     * The session is over.
-     */
-    204: void;
-};
-
-export type RevokeSessionResponse = RevokeSessionResponses[keyof RevokeSessionResponses];
 
 export type ListKeysData = {
     body?: never;
@@ -3694,364 +3694,6 @@ export type UpsertEntityResponses = {
 
 export type UpsertEntityResponse = UpsertEntityResponses[keyof UpsertEntityResponses];
 
-export type ExportEntitiesData = {
-    body?: never;
-    headers?: {
-        /**
-         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
-         * lack changes of the last two seconds, or of the time that the operator allows.
-         *
-         */
-        'Consistency-Token'?: string;
-    };
-    path: {
-        /**
-         * The entity's name.
-         */
-        name: EntityName;
-    };
-    query?: {
-        /**
-         * Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do.
-         */
-        format?: 'ndjson' | 'csv';
-        /**
-         * Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
-         * 200 values at most.
-         *
-         */
-        filter?: string;
-        /**
-         * Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
-         * `"a phrase"`, `or`, and `-` in front of a word for none. A word finds the words that begin with it, without regard to case and accents. Without `sort` the best matches come first if there are at most 10,000, else
-         * the list is by key. A name without `x-search` is 422.
-         *
-         */
-        search?: string;
-        /**
-         * Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
-         * `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
-         * are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
-         *
-         */
-        sort?: string;
-        /**
-         * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
-         */
-        fields?: string;
-        /**
-         * `true` puts an apostrophe in front of texts and names of columns that begin with `=`, `+`, `-`, `@`, tab or carriage return, also after
-         * apostrophes. Spreadsheets take such texts for formulas. Numbers, and the values of the formats `decimal` and `int64`, stay as they are. An
-         * import with `csvSafe=true` removes the apostrophes.
-         *
-         */
-        csvSafe?: 'true' | 'false';
-        /**
-         * The separator of the cells of CSV.
-         */
-        delimiter?: 'comma' | 'semicolon' | 'tab';
-        /**
-         * `true` begins CSV with a byte order mark, by which Excel recognises UTF-8.
-         */
-        bom?: 'true' | 'false';
-    };
-    url: '/rest/entity/{name}/export';
-};
-
-export type ExportEntitiesErrors = {
-    /**
-     * The request is malformed, a parameter is invalid, or it carries two credentials.
-     */
-    400: Problem & {
-        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
-    };
-    /**
-     * No credential, or one that is not valid.
-     */
-    401: Problem & {
-        code?: 'unauthenticated' | 'invalid-token';
-    };
-    /**
-     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
-     * came from a foreign site.
-     *
-     */
-    403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
-    };
-    /**
-     * There is no such thing, or the caller may not know of it.
-     */
-    404: Problem & {
-        code?: 'not-found';
-    };
-    /**
-     * Accept rules out the media types that the operation answers with.
-     */
-    406: Problem & {
-        code?: 'not-acceptable';
-    };
-    /**
-     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
-     */
-    422: Problem & {
-        code?: 'validation-failed' | 'query-too-expensive';
-    };
-    /**
-     * Too many requests or failed attempts.
-     */
-    429: Problem & {
-        code?: 'rate-limited';
-    };
-    /**
-     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
-     */
-    503: Problem & {
-        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
-    };
-};
-
-export type ExportEntitiesError = ExportEntitiesErrors[keyof ExportEntitiesErrors];
-
-export type ExportEntitiesResponses = {
-    /**
-     * The entities.
-     */
-    200: string;
-};
-
-export type ExportEntitiesResponse = ExportEntitiesResponses[keyof ExportEntitiesResponses];
-
-export type ExportQueryData = {
-    /**
-     * The entities to export, and the form of the file; all members are optional.
-     */
-    body: EntityExport;
-    headers?: {
-        /**
-         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
-         * lack changes of the last two seconds, or of the time that the operator allows.
-         *
-         */
-        'Consistency-Token'?: string;
-    };
-    path: {
-        /**
-         * The entity's name.
-         */
-        name: EntityName;
-    };
-    query?: never;
-    url: '/rest/entity/{name}/export';
-};
-
-export type ExportQueryErrors = {
-    /**
-     * The request is malformed, a parameter is invalid, or it carries two credentials.
-     */
-    400: Problem & {
-        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
-    };
-    /**
-     * No credential, or one that is not valid.
-     */
-    401: Problem & {
-        code?: 'unauthenticated' | 'invalid-token';
-    };
-    /**
-     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
-     * came from a foreign site.
-     *
-     */
-    403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
-    };
-    /**
-     * There is no such thing, or the caller may not know of it.
-     */
-    404: Problem & {
-        code?: 'not-found';
-    };
-    /**
-     * Accept rules out the media types that the operation answers with.
-     */
-    406: Problem & {
-        code?: 'not-acceptable';
-    };
-    /**
-     * The body is larger than this operation takes.
-     */
-    413: Problem & {
-        code?: 'content-too-large';
-    };
-    /**
-     * The body is of a type, charset or encoding that this operation does not take.
-     */
-    415: Problem & {
-        code?: 'unsupported-media-type';
-    };
-    /**
-     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
-     */
-    422: Problem & {
-        code?: 'validation-failed' | 'query-too-expensive';
-    };
-    /**
-     * Too many requests or failed attempts.
-     */
-    429: Problem & {
-        code?: 'rate-limited';
-    };
-    /**
-     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
-     */
-    503: Problem & {
-        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
-    };
-};
-
-export type ExportQueryError = ExportQueryErrors[keyof ExportQueryErrors];
-
-export type ExportQueryResponses = {
-    /**
-     * The entities.
-     */
-    200: string;
-};
-
-export type ExportQueryResponse = ExportQueryResponses[keyof ExportQueryResponses];
-
-export type ImportEntitiesData = {
-    /**
-     * The file.
-     */
-    body: string;
-    path: {
-        /**
-         * The entity's name.
-         */
-        name: EntityName;
-    };
-    query?: {
-        /**
-         * Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do.
-         */
-        format?: 'ndjson' | 'csv';
-        /**
-         * Keys and versions in a file that another database has exported. `refuse`: a row that depends on one is refused. `keep`: they count, as
-         * if this database had exported the file.
-         *
-         */
-        keys?: 'refuse' | 'keep';
-        /**
-         * The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. `$key`: the entity
-         * with the key of the row is updated, and a row without a key creates one. A key of no entity is refused.
-         *
-         */
-        by?: string;
-        /**
-         * How a row changes the entity that it updates. `update`: its members replace those of the entity, inside of objects too, and the others stay.
-         * A field whose cell is empty is removed. `replace`: a row has all fields of the entity; others are removed. `merge`: it is merged into them, as
-         * by `updateEntity`, so that null removes.
-         *
-         */
-        mode?: 'update' | 'replace' | 'merge';
-        /**
-         * `true` writes nothing, and reports what an import would do.
-         */
-        dryRun?: 'true' | 'false';
-        /**
-         * The first row that counts, to go on after an import that ended early. Rows are lines in NDJSON; the header of CSV is row 1.
-         */
-        fromRow?: string;
-        /**
-         * The separator of the cells of CSV.
-         */
-        delimiter?: 'comma' | 'semicolon' | 'tab';
-        /**
-         * `true` removes the apostrophes that an export with `csvSafe=true` has put in front of texts and names of columns.
-         */
-        csvSafe?: 'true' | 'false';
-    };
-    url: '/rest/entity/{name}/import';
-};
-
-export type ImportEntitiesErrors = {
-    /**
-     * The request is malformed, a parameter is invalid, or it carries two credentials.
-     */
-    400: Problem & {
-        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
-    };
-    /**
-     * No credential, or one that is not valid.
-     */
-    401: Problem & {
-        code?: 'unauthenticated' | 'invalid-token';
-    };
-    /**
-     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
-     * came from a foreign site.
-     *
-     */
-    403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
-    };
-    /**
-     * There is no such thing, or the caller may not know of it.
-     */
-    404: Problem & {
-        code?: 'not-found';
-    };
-    /**
-     * Accept rules out the media types that the operation answers with.
-     */
-    406: Problem & {
-        code?: 'not-acceptable';
-    };
-    /**
-     * The body is larger than this operation takes.
-     */
-    413: Problem & {
-        code?: 'content-too-large';
-    };
-    /**
-     * The body is of a type, charset or encoding that this operation does not take.
-     */
-    415: Problem & {
-        code?: 'unsupported-media-type';
-    };
-    /**
-     * Well-formed, but not what is asked for.
-     */
-    422: Problem & {
-        code?: 'validation-failed';
-    };
-    /**
-     * Too many requests or failed attempts.
-     */
-    429: Problem & {
-        code?: 'rate-limited';
-    };
-    /**
-     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
-     */
-    503: Problem & {
-        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
-    };
-};
-
-export type ImportEntitiesError = ImportEntitiesErrors[keyof ImportEntitiesErrors];
-
-export type ImportEntitiesResponses = {
-    /**
-     * The report.
-     */
-    200: string;
-};
-
-export type ImportEntitiesResponse = ImportEntitiesResponses[keyof ImportEntitiesResponses];
-
 export type DeleteEntityData = {
     body?: never;
     headers?: {
@@ -4790,6 +4432,364 @@ export type RunBatchResponses = {
 };
 
 export type RunBatchResponse = RunBatchResponses[keyof RunBatchResponses];
+
+export type ExportEntitiesData = {
+    body?: never;
+    headers?: {
+        /**
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
+         * lack changes of the last two seconds, or of the time that the operator allows.
+         *
+         */
+        'Consistency-Token'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: {
+        /**
+         * Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do.
+         */
+        format?: 'ndjson' | 'csv';
+        /**
+         * Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
+         * 200 values at most.
+         *
+         */
+        filter?: string;
+        /**
+         * Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
+         * `"a phrase"`, `or`, and `-` in front of a word for none. A word finds the words that begin with it, without regard to case and accents. Without `sort` the best matches come first if there are at most 10,000, else
+         * the list is by key. A name without `x-search` is 422.
+         *
+         */
+        search?: string;
+        /**
+         * Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
+         * `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
+         * are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
+         *
+         */
+        sort?: string;
+        /**
+         * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
+         */
+        fields?: string;
+        /**
+         * `true` puts an apostrophe in front of texts and names of columns that begin with `=`, `+`, `-`, `@`, tab or carriage return, also after
+         * apostrophes. Spreadsheets take such texts for formulas. Numbers, and the values of the formats `decimal` and `int64`, stay as they are. An
+         * import with `csvSafe=true` removes the apostrophes.
+         *
+         */
+        csvSafe?: 'true' | 'false';
+        /**
+         * The separator of the cells of CSV.
+         */
+        delimiter?: 'comma' | 'semicolon' | 'tab';
+        /**
+         * `true` begins CSV with a byte order mark, by which Excel recognises UTF-8.
+         */
+        bom?: 'true' | 'false';
+    };
+    url: '/rest/entity/{name}/export';
+};
+
+export type ExportEntitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
+     */
+    422: Problem & {
+        code?: 'validation-failed' | 'query-too-expensive';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ExportEntitiesError = ExportEntitiesErrors[keyof ExportEntitiesErrors];
+
+export type ExportEntitiesResponses = {
+    /**
+     * The entities.
+     */
+    200: string;
+};
+
+export type ExportEntitiesResponse = ExportEntitiesResponses[keyof ExportEntitiesResponses];
+
+export type ExportQueryData = {
+    /**
+     * The entities to export, and the form of the file; all members are optional.
+     */
+    body: EntityExport;
+    headers?: {
+        /**
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, a service that reads from a standby may
+         * lack changes of the last two seconds, or of the time that the operator allows.
+         *
+         */
+        'Consistency-Token'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/export';
+};
+
+export type ExportQueryErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
+     */
+    422: Problem & {
+        code?: 'validation-failed' | 'query-too-expensive';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ExportQueryError = ExportQueryErrors[keyof ExportQueryErrors];
+
+export type ExportQueryResponses = {
+    /**
+     * The entities.
+     */
+    200: string;
+};
+
+export type ExportQueryResponse = ExportQueryResponses[keyof ExportQueryResponses];
+
+export type ImportEntitiesData = {
+    /**
+     * The file.
+     */
+    body: string;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: {
+        /**
+         * Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do.
+         */
+        format?: 'ndjson' | 'csv';
+        /**
+         * Keys and versions in a file that another database has exported. `refuse`: a row that depends on one is refused. `keep`: they count, as
+         * if this database had exported the file.
+         *
+         */
+        keys?: 'refuse' | 'keep';
+        /**
+         * The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. `$key`: the entity
+         * with the key of the row is updated, and a row without a key creates one. A key of no entity is refused.
+         *
+         */
+        by?: string;
+        /**
+         * How a row changes the entity that it updates. `update`: its members replace those of the entity, inside of objects too, and the others stay.
+         * A field whose cell is empty is removed. `replace`: a row has all fields of the entity; others are removed. `merge`: it is merged into them, as
+         * by `updateEntity`, so that null removes.
+         *
+         */
+        mode?: 'update' | 'replace' | 'merge';
+        /**
+         * `true` writes nothing, and reports what an import would do.
+         */
+        dryRun?: 'true' | 'false';
+        /**
+         * The first row that counts, to go on after an import that ended early. Rows are lines in NDJSON; the header of CSV is row 1.
+         */
+        fromRow?: string;
+        /**
+         * The separator of the cells of CSV.
+         */
+        delimiter?: 'comma' | 'semicolon' | 'tab';
+        /**
+         * `true` removes the apostrophes that an export with `csvSafe=true` has put in front of texts and names of columns.
+         */
+        csvSafe?: 'true' | 'false';
+    };
+    url: '/rest/entity/{name}/import';
+};
+
+export type ImportEntitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ImportEntitiesError = ImportEntitiesErrors[keyof ImportEntitiesErrors];
+
+export type ImportEntitiesResponses = {
+    /**
+     * The report.
+     */
+    200: string;
+};
+
+export type ImportEntitiesResponse = ImportEntitiesResponses[keyof ImportEntitiesResponses];
 
 export type ListEntityTypesData = {
     body?: never;

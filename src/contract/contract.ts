@@ -46,7 +46,8 @@ type PathItem = { parameters?: (ParameterObject | ComponentReference)[] } & { [M
 export interface ContractDocument {
   info: { title: string; version: string };
   servers: { url: string }[];
-  tags: { name: string }[];
+  /** `x-folder` is the folder of the tag's operations, in `src` and in `test`. */
+  tags: { name: string; 'x-folder': string }[];
   security: SecurityRequirement[];
   paths: Record<string, PathItem>;
   components: Record<string, Record<string, unknown>>;

@@ -1,31 +1,34 @@
-/** The layout follows openapi.yaml: each tag is one folder of code and one of tests, and each operation is one test file. */
+/** The layout follows openapi.yaml: `x-folder` of a tag names one folder of code and one of tests, and each operation is one test file. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { document, operations } from '../support/operations.ts';
 
 const root = new URL('../../', import.meta.url);
 const exists = (path: string) => existsSync(new URL(path, root));
-/** `API keys` → `api-keys`, `createSession` → `create-session`. */
-const kebab = (text: string) =>
-  text
-    .replace(/([a-z])([A-Z])/g, '$1-$2')
-    .replaceAll(' ', '-')
-    .toLowerCase();
+const folders = new Map(document.tags.map((tag) => [tag.name, tag['x-folder']]));
+/** `createSession` → `create-session`. */
+const kebab = (text: string) => text.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase();
 
-describe.for(document.tags.map(({ name }) => name))('the tag %s', (tag) => {
-  test('has a folder in src with its handlers, and one in test', () => {
-    expect(exists(`src/${kebab(tag)}/handlers.ts`), `src/${kebab(tag)}/handlers.ts`).toBe(true);
-    expect(exists(`test/${kebab(tag)}`), `test/${kebab(tag)}`).toBe(true);
-  });
+test('the operations stand in the order of the tags, each folder together', () => {
+  const order = operations.map(({ tag }) => tag).filter((tag, n, all) => tag !== all[n - 1]);
+  expect(order).toEqual(document.tags.map(({ name }) => name));
+  expect(new Set(folders.values()).size).toBe(folders.size);
+});
 
-  test('has operations', () => {
-    expect(operations.some((operation) => operation.tag === tag)).toBe(true);
+describe.for([...folders])('the tag %s', ([tag, folder]) => {
+  test('has a folder in src with the handlers of its operations, and one in test', () => {
+    const path = `src/${folder}/handlers.ts`;
+    expect(exists(path), path).toBe(true);
+    expect(exists(`test/${folder}`), `test/${folder}`).toBe(true);
+    const handlers = readFileSync(new URL(path, root), 'utf8');
+    const missing = operations.filter((operation) => operation.tag === tag && !handlers.includes(`'${operation.operationId}'`));
+    expect(missing.map(({ operationId }) => operationId)).toEqual([]);
   });
 });
 
 describe.for(operations.map((operation) => [operation.operationId, operation] as const))('%s', ([, { operationId, tag }]) => {
   test('has its own test file, whose titles begin with a status, so that they describe the API', () => {
-    const file = `test/${kebab(tag)}/${kebab(operationId)}.test.ts`;
+    const file = `test/${folders.get(tag)}/${kebab(operationId)}.test.ts`;
     expect(exists(file), `write ${file}`).toBe(true);
     const titles = [...readFileSync(new URL(file, root), 'utf8').matchAll(/^ *test(?:\.\w+(?:\(.*?\))?)?\(\s*(['"`])(.*?)\1/gms)].map(
       ([, , title]) => title ?? '',
