@@ -1,6 +1,7 @@
 /** Profiles, roles and grants in the database: the profiles of a user, and the grants of a profile. */
 import { sql, type Kysely } from 'kysely';
-import type { Action, Condition, Database } from '../database/tables.ts';
+import type { Database } from '../database/tables.ts';
+import type { GrantRow } from '../rights/vocabulary.ts';
 
 export interface ProfileRow {
   id: string;
@@ -9,12 +10,6 @@ export interface ProfileRow {
   locale: string | null;
   isDefault: boolean;
   roles: string[];
-}
-
-export interface GrantRow {
-  entity: string;
-  action: Action;
-  condition: Condition;
 }
 
 export interface RoleRow {

@@ -1,7 +1,8 @@
 /** Roles and their grants. A role is a named set of grants; a grant is one action on one entity name under one condition. */
 import type { Kysely, Transaction } from 'kysely';
-import type { Action, Condition, Database } from '../database/tables.ts';
-import { grantsOfRole, type GrantRow, type RoleRow } from './profiles.ts';
+import type { Database } from '../database/tables.ts';
+import type { Action, Condition, GrantRow } from '../rights/vocabulary.ts';
+import { grantsOfRole, type RoleRow } from './profiles.ts';
 
 /** Whether the text can be the name of a role or profile; the tables have the same check. */
 export function isRoleOrProfileName(text: string): boolean {

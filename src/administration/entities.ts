@@ -1,6 +1,6 @@
 /** What an administrator may do with entities: everything, in the name of a user. */
 import { randomUUID } from 'node:crypto';
-import type { Origin } from '../audit/store.ts';
+import type { Origin } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
 import { entityActions } from '../rights/vocabulary.ts';
 import { grantMap } from '../rights/permit.ts';

@@ -3,7 +3,7 @@
  * (`0005-principal-notices.sql`), so a change affects the next request (rule 62).
  */
 import type { Store } from '../database/port.ts';
-import type { Action, Condition } from '../database/tables.ts';
+import type { Action, Condition } from '../rights/vocabulary.ts';
 import {
   deleteAssignment,
   deleteProfile,

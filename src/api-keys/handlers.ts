@@ -2,7 +2,7 @@
 import type { components } from '../../generated/api.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { publicPath } from '../config/public-url.ts';
-import type { Context } from '../context.ts';
+import type { KeyContext } from './context.ts';
 import { createKey, revokeOwnKey, rotateKey, type MadeKey } from './self-service.ts';
 import { listKeys, type KeyRow } from './store.ts';
 
@@ -12,7 +12,7 @@ type Schemas = components['schemas'];
 const defaultExpiryDays = 90;
 const defaultOverlapSeconds = 3_600;
 
-export function keyHandlers(context: Context): KeyHandlers {
+export function keyHandlers(context: KeyContext): KeyHandlers {
   return {
     async createKey({ body, principal, caller }) {
       const { expiresInDays = defaultExpiryDays, ...wanted } = body;
@@ -38,7 +38,7 @@ export function keyHandlers(context: Context): KeyHandlers {
 
 function created(
   { createdAt, expiresAt, ...key }: MadeKey,
-  { publicUrl }: Context['config'],
+  { publicUrl }: KeyContext['config'],
 ): {
   status: 201;
   headers: { Location: string };

@@ -3,10 +3,10 @@ import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
 import { recordWithinQuota } from '../audit/record.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Context } from '../context.ts';
+import type { KeyContext } from './context.ts';
 
 /** Audits the refusal of a well-formed key with this id and hash, if there is or was a key with this id. */
-export async function auditRefusedKey(context: Context, caller: Caller, id: string, keyHash: Buffer): Promise<void> {
+export async function auditRefusedKey(context: KeyContext, caller: Caller, id: string, keyHash: Buffer): Promise<void> {
   const row = await context.store.db
     .selectFrom('api_key')
     .innerJoin('user_account', 'user_account.id', 'api_key.user_id')

@@ -4,7 +4,7 @@ import { insertEvent } from '../audit/store.ts';
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { KeyContext } from './context.ts';
 import { ignoreDiskFull } from '../database/failure.ts';
 import { Problem } from '../problems/errors.ts';
 import { hashKey, parseKey } from './key.ts';
@@ -16,7 +16,7 @@ import { findKey } from './verify.ts';
  * The scheme `apiKey`. Undefined without the header; throws 401 for a key that is malformed, unknown, expired or revoked, or whose owner is
  * disabled.
  */
-export function apiKeyScheme(context: Context): Scheme {
+export function apiKeyScheme(context: KeyContext): Scheme {
   const { store, principals } = context;
   return async (request) => {
     const key = request.headers['x-api-key'];
@@ -48,7 +48,7 @@ function isAccessToken(text: string): boolean {
   return /^Bearer /i.test(text) || /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(text);
 }
 
-async function recordFirstUse({ store }: Context, { origin }: Caller, id: string, { user }: Principal): Promise<void> {
+async function recordFirstUse({ store }: KeyContext, { origin }: Caller, id: string, { user }: Principal): Promise<void> {
   await store.transaction(async (trx) => {
     if (!(await touchUnusedKey(trx, id))) return;
     await insertEvent(trx, origin, { event: 'api_key.first_used', outcome: 'ok', userName: user.name, detail: { key: id } });

@@ -1,7 +1,6 @@
 /** Compares requested scopes with the grants of a profile. A pure function of both. */
-import { allActions } from '../rights/vocabulary.ts';
+import { allActions, type Action, type Scope } from '../rights/vocabulary.ts';
 import type { Grants } from '../rights/permit.ts';
-import type { Action, Scope } from '../database/tables.ts';
 import type { Fault } from '../problems/faults.ts';
 import { expectedOneOf } from '../problems/expected.ts';
 

@@ -7,8 +7,9 @@ import type { Transaction } from 'kysely';
 import { insertEvent, type AuditEventName } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
-import type { Database, Scope } from '../database/tables.ts';
+import type { KeyContext } from './context.ts';
+import type { Database } from '../database/tables.ts';
+import type { Scope } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { lockCaller } from '../sessions/self-service.ts';
 import { insertKey, lockKey, replaceKey, revokeKey } from './store.ts';
@@ -29,7 +30,7 @@ export interface MadeKey {
  * Creates a key. Throws 422 `validation-failed` for a profile that the user does not have and for scopes that the profile does not grant
  * now. Throws 409 `conflict` if the user has {@link liveKeysPerUser} live keys.
  */
-export async function createKey(context: Context, caller: Caller, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
+export async function createKey(context: KeyContext, caller: Caller, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
   const { name, expiresInDays } = wanted;
   return await context.store.transaction(async (trx) => {
     await lockCaller(trx, principal);
@@ -42,7 +43,7 @@ export async function createKey(context: Context, caller: Caller, principal: Pri
 }
 
 /** Revokes one of the caller's keys, in every process before it returns. Throws 404 `not-found`. */
-export async function revokeOwnKey(context: Context, caller: Caller, principal: Principal, id: string): Promise<void> {
+export async function revokeOwnKey(context: KeyContext, caller: Caller, principal: Principal, id: string): Promise<void> {
   await context.store.transaction(async (trx) => {
     await lockCaller(trx, principal);
     if (!(await revokeKey(trx, id, principal.user.id))) throw new Problem('not-found');
@@ -56,7 +57,7 @@ export async function revokeOwnKey(context: Context, caller: Caller, principal: 
  * the key has a successor already, or the user has too many keys.
  */
 export async function rotateKey(
-  context: Context,
+  context: KeyContext,
   caller: Caller,
   principal: Principal,
   id: string,
@@ -90,7 +91,7 @@ async function audit(
   await insertEvent(trx, caller.origin, { event, outcome: 'ok', userName: user.name, sessionId: session?.id, detail });
 }
 
-async function tellEveryone({ principals, listener }: Context, id: string): Promise<void> {
+async function tellEveryone({ principals, listener }: KeyContext, id: string): Promise<void> {
   principals.forget(`key ${id}`);
   await listener.settle();
 }

@@ -1,6 +1,7 @@
 /** API keys. The database has only hashes; a key is shown once, when it is created. */
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Database, Scope } from '../database/tables.ts';
+import type { Database } from '../database/tables.ts';
+import type { Scope } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { hashKey, newKey } from './key.ts';
 

@@ -1,7 +1,8 @@
 /** What is asked of a new API key, and whether its user may have it. */
 import type { Transaction } from 'kysely';
 import { findProfile, listProfiles, listRoles } from '../accounts/profiles.ts';
-import type { Database, Scope } from '../database/tables.ts';
+import type { Database } from '../database/tables.ts';
+import type { Scope } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { expectedOneOf } from '../problems/expected.ts';
 import { grantMap } from '../rights/permit.ts';

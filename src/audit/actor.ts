@@ -1,6 +1,7 @@
 /** The administrator who makes a change, for the audit trail (decision 79). */
 import type { Kysely } from 'kysely';
-import { insertEvent, type AuditEvent, type Origin } from './store.ts';
+import { insertEvent, type AuditEvent } from './store.ts';
+import type { Origin } from '../authn/caller.ts';
 import type { Database } from '../database/tables.ts';
 
 export interface Actor {

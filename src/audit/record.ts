@@ -3,16 +3,17 @@
  * database that does not take it is a matter for the log.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Caller, CallerLog } from '../authn/caller.ts';
-import type { Context } from '../context.ts';
+import type { Caller, CallerLog, Origin } from '../authn/caller.ts';
+import type { AuditContext } from './context.ts';
 import type { Problem } from '../problems/errors.ts';
 import { addressGroup } from '../network/address.ts';
+import { eventOfProblem } from './problem-events.ts';
 import type { Subject } from './quota.ts';
-import { insertEvent, type AuditEvent, type Origin } from './store.ts';
+import { insertEvent, type AuditEvent } from './store.ts';
 
 /** Writes the event; never throws. */
 export async function recordEvent(
-  { store: { db } }: Pick<Context, 'store'>,
+  { store: { db } }: Pick<AuditContext, 'store'>,
   log: CallerLog,
   origin: Origin | undefined,
   event: AuditEvent,
@@ -28,33 +29,19 @@ export async function recordEvent(
  * Writes the audit event of the problem with which the caller of `operation` is answered. A problem may have none, and the quota may refuse
  * it. Never throws. `operation` is undefined for a request that asked for none.
  */
-export async function recordProblem(
-  context: Pick<Context, 'store' | 'auditQuota'>,
-  caller: Caller,
-  problem: Problem,
-  operation: string | undefined,
-): Promise<void> {
-  if (!problem.audit) return;
-  const { event, limit, entity } = problem.audit;
+export async function recordProblem(context: AuditContext, caller: Caller, problem: Problem, operation: string | undefined): Promise<void> {
+  const about = eventOfProblem(problem);
+  if (!about) return;
+  const { event, reason } = about;
+  const { limit, entity } = problem.audit;
   const refusal: AuditEvent = {
     event,
     outcome: problem.status < 500 ? 'refused' : 'failed',
     sessionId: caller.principal?.session?.id,
-    detail: { operation, reason: reasonOf(problem), limit, entity },
+    detail: { operation, reason, limit, entity },
   };
   // A stranger can try any operation, so events of one limit are of one kind.
   await recordWithinQuota(context, caller, refusal, limit === undefined ? {} : { kind: `${event} ${limit}` });
-}
-
-function reasonOf({ audit, code, cause }: Problem): string | undefined {
-  switch (audit?.reason) {
-    case 'code':
-      return code;
-    case 'cause':
-      return cause instanceof Error ? cause.name : 'unknown';
-    case undefined:
-      return undefined;
-  }
 }
 
 /** How long the answer to a refusal waits until its event is written. Where the database is slow, the event comes after the answer. */
@@ -71,12 +58,7 @@ interface Counting {
  * Writes an event that callers can cause at will, unless its subject has caused enough of them lately; says how many were left out. Never
  * throws, and keeps the answer waiting for a second at most.
  */
-export async function recordWithinQuota(
-  context: Pick<Context, 'store' | 'auditQuota'>,
-  caller: Caller,
-  event: AuditEvent,
-  counting: Counting = {},
-): Promise<void> {
+export async function recordWithinQuota(context: AuditContext, caller: Caller, event: AuditEvent, counting: Counting = {}): Promise<void> {
   const admitted = admitToQuota(context, caller, event, counting);
   if (!admitted) return;
   await Promise.race([recordEvent(context, caller.log, caller.origin, admitted), delay(auditWriteTimeoutMs, undefined, { ref: false })]);
@@ -84,7 +66,7 @@ export async function recordWithinQuota(
 
 /** The event as it is to be written, with the number of those left out; undefined when the quota does not allow it. */
 export function admitToQuota(
-  { auditQuota }: Pick<Context, 'auditQuota'>,
+  { auditQuota }: Pick<AuditContext, 'auditQuota'>,
   caller: Caller,
   { detail = {}, ...event }: AuditEvent,
   { subject, kind = `${event.event} ${JSON.stringify(detail)}` }: Counting = {},

@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { builder } from '../database/driver/prepared.ts';
+import type { Origin } from '../authn/caller.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 
@@ -73,15 +74,6 @@ export const auditEvents = [
   'fault',
 ] as const;
 export type AuditEventName = (typeof auditEvents)[number];
-
-/** Where a request came from. */
-export interface Origin {
-  requestId: string;
-  /** The client's IP address, or `unknown`. */
-  address: string;
-  /** At most 256 characters (rule 84). */
-  userAgent: string | undefined;
-}
 
 export interface AuditEvent {
   event: AuditEventName;

@@ -5,8 +5,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { Problem } from '../problems/errors.ts';
-import { csrfAllows, type OriginPolicy } from './csrf.ts';
+import type { OriginPolicy } from '../config/public-url.ts';
+import { csrfAllows } from './csrf.ts';
 import type { Principal } from '../rights/principal.ts';
+
+/** One alternative of a `security` list: scheme name → scopes. `{}` means that the operation also accepts callers without a credential. */
+export type SecurityRequirement = Record<string, string[]>;
 
 export type Scheme = (request: FastifyRequest) => Promise<Principal | undefined>;
 

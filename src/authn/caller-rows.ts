@@ -3,7 +3,7 @@
  * callerColumns} besides the columns of the credential. {@link principalOf} converts such a row to a principal.
  */
 import { sql, type Expression, type RawBuilder } from 'kysely';
-import type { GrantRow } from '../accounts/profiles.ts';
+import type { GrantRow } from '../rights/vocabulary.ts';
 import { builder } from '../database/driver/prepared.ts';
 import { grantMap } from '../rights/permit.ts';
 import type { Principal } from '../rights/principal.ts';

@@ -1,6 +1,14 @@
 /** The sender of one request for use cases, independent of the web framework. */
-import type { Origin } from '../audit/store.ts';
 import type { Principal } from '../rights/principal.ts';
+
+/** Where a request came from. */
+export interface Origin {
+  requestId: string;
+  /** The client's IP address, or `unknown`. */
+  address: string;
+  /** At most 256 characters (rule 84). */
+  userAgent: string | undefined;
+}
 
 export interface CookieAttributes {
   path: string;

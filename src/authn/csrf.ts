@@ -1,19 +1,11 @@
 /**
  * Decides whether a request may use the authority of a cookie: refuses cross-site requests and cross-site logout (security rules 22 to 30).
- * Pure functions of header values, independent of the framework and of the source of the policy.
+ * Pure functions of header values, independent of the framework.
  */
+import type { OriginPolicy } from '../config/public-url.ts';
 
 /** A header as in Node.js: undefined if absent, a list if it was repeated and not joined. */
 export type HeaderValue = string | readonly string[] | undefined;
-
-/**
- * The origins that may act, each in the form of `serialisedOrigin`. They come from the configuration, never from `Host` or
- * `X-Forwarded-Host`, which the sender chooses (rule 29).
- */
-export interface OriginPolicy {
-  publicOrigin: string;
-  trustedOrigins: ReadonlySet<string>;
-}
 
 /** The headers with which a browser reports the origin of a request. */
 export interface FetchMetadata {

@@ -1,7 +1,8 @@
 /** Batches over HTTP: several operations on entities, all of them or none, or each by itself. */
 import type { components } from '../../generated/api.ts';
 import { recordProblem } from '../audit/record.ts';
-import type { Context } from '../context.ts';
+import type { AuditContext } from '../audit/context.ts';
+import type { EntityContext } from '../entities/reading/context.ts';
 import { JsonText, type Handlers, type Input, type Output } from '../contract/operation.ts';
 import { entityLimitOf } from '../entities/entity-limits.ts';
 import { problemOfRemoval } from '../entities/writing/delete.ts';
@@ -35,7 +36,7 @@ class BatchDryRun extends Error {
   }
 }
 
-export function batchHandlers(context: Context): BatchHandlers {
+export function batchHandlers(context: EntityContext & AuditContext): BatchHandlers {
   const { config, store, entityTypes, entityQueues } = context;
   const writes: Writes = { store, queues: entityQueues, types: entityTypes };
 

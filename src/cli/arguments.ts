@@ -5,10 +5,9 @@
 import { InvalidArgumentError } from 'commander';
 import type { KeptFor } from '../audit/retention.ts';
 import { auditEvents } from '../audit/store.ts';
-import type { Action, Scope } from '../database/tables.ts';
+import { type Action, type Scope, allActions } from '../rights/vocabulary.ts';
 import { isEntityName } from '../entities/name.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
-import { allActions } from '../rights/vocabulary.ts';
 import { isRoleOrProfileName } from '../accounts/roles.ts';
 import { normaliseUserName } from '../user-name.ts';
 

@@ -1,6 +1,7 @@
 /** The check of `doctor` that finds profiles whose rights to write lack a right to read, without which requests are refused. */
 import { sql, type Kysely } from 'kysely';
-import type { Action, Condition, Database } from '../database/tables.ts';
+import type { Database } from '../database/tables.ts';
+import type { Action, Condition } from '../rights/vocabulary.ts';
 import { listCompanions } from '../entity-types/store.ts';
 import { grantMap, type Grants } from '../rights/permit.ts';
 import { ok, warn, type CheckFinding } from './check.ts';

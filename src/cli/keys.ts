@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { createKey, endKey } from '../administration/keys.ts';
 import { parseKey } from '../api-keys/key.ts';
 import { listKeys, liveKeysPerUser } from '../api-keys/store.ts';
-import type { Scope } from '../database/tables.ts';
+import type { Scope } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { roleOrProfileName, scopeList, shownText, userName, wholeNumber } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';

@@ -1,6 +1,6 @@
 /** `role …`: named sets of grants. */
 import { Option, type Command } from 'commander';
-import type { Action, Condition } from '../database/tables.ts';
+import type { Action, Condition } from '../rights/vocabulary.ts';
 import { createRole, grantActions, removeUnusedRole, revokeActions } from '../administration/profiles.ts';
 import { gatherGrants, listAllRoles } from '../accounts/roles.ts';
 import type { RoleRow } from '../accounts/profiles.ts';

@@ -1,5 +1,4 @@
 /** What follows from PUBLIC_URL: the URLs under which clients reach this service, its origin, and whether its cookies are Secure. */
-import type { OriginPolicy } from '../authn/csrf.ts';
 import type { Config } from './settings.ts';
 
 /** The URL under which clients reach the service, without a slash at the end: `https://example.com` or, with a base path, `https://example.com/api`. */
@@ -25,6 +24,15 @@ export function publicPath(publicUrl: URL, path: `/${string}`): string {
 /** Whether cookies are `Secure` and have names with `__Host-` (rule 9): everywhere but on plain http. */
 export function usesSecureCookie(config: Pick<Config, 'publicUrl'>): boolean {
   return config.publicUrl.protocol === 'https:';
+}
+
+/**
+ * The origins that may act, each in the form of `serialisedOrigin`. They come from the configuration, never from `Host` or
+ * `X-Forwarded-Host`, which the sender chooses (rule 29).
+ */
+export interface OriginPolicy {
+  publicOrigin: string;
+  trustedOrigins: ReadonlySet<string>;
 }
 
 /** The origins that may act with a user's cookie. */

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { authenticate, carrierOf, requireOwnSite, type Schemes } from '../authn/authenticate.ts';
-import type { OriginPolicy } from '../authn/csrf.ts';
+import type { OriginPolicy } from '../config/public-url.ts';
 import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
 import { withSpan } from '../telemetry/spans.ts';
 import { acceptedType } from '../http/accept.ts';

@@ -1,13 +1,11 @@
 /** The OpenAPI document for the binder and the tests: a typed view of the members that they need. It does not depend on Fastify. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import type { SecurityRequirement } from '../authn/authenticate.ts';
 import { readExtensions, type ExtensionMembers, type Extensions } from './extensions.ts';
 
 export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
-
-/** One alternative of a `security` list: scheme name → scopes. `{}` means that the operation also accepts callers without a credential. */
-export type SecurityRequirement = Record<string, string[]>;
 
 export interface ComponentReference {
   $ref: string;

@@ -3,7 +3,7 @@ import { findAccount, type Account } from '../accounts/users.ts';
 import { recordWithinQuota } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Context } from '../context.ts';
+import type { AttemptContext } from './context.ts';
 import { normaliseUserName } from '../user-name.ts';
 import { verifyPassword, type Verification } from './hash.ts';
 import { failuresUntilLocked, type Attempt } from './throttle.ts';
@@ -13,7 +13,7 @@ import { failuresUntilLocked, type Attempt } from './throttle.ts';
  * without running it, if that account or the caller's address has failed too often (rules 39 to 41).
  */
 export async function underThrottle<T>(
-  context: Context,
+  context: AttemptContext,
   caller: Caller,
   name: string,
   evaluate: (attempt: Attempt) => Promise<T | undefined>,
@@ -39,7 +39,7 @@ export async function underThrottle<T>(
  * is out of bounds, or whose pepper is unknown (rules 36 and 37). Throws 503 `busy`.
  */
 export async function comparePassword(
-  context: Context,
+  context: AttemptContext,
   caller: Caller,
   account: Account | undefined,
   password: string,

@@ -164,6 +164,6 @@ function tooMany(limit: keyof typeof policies, seconds: number): Problem {
   return new Problem('rate-limited', {
     values: { seconds },
     headers: { 'Retry-After': String(seconds), 'RateLimit-Policy': `"${name}";${parameters}`, RateLimit: `"${name}";r=0;t=${seconds}` },
-    audit: { event: 'login.throttled', limit: name },
+    audit: { limit: name },
   });
 }

@@ -3,6 +3,7 @@
  * this file with the migrated database.
  */
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+import type { Action, Condition, Scope, SessionMethod } from '../rights/vocabulary.ts';
 
 /** An int8 column: text when read, text or a small number when written. */
 type Int8 = ColumnType<string, string | number, string | number>;
@@ -12,18 +13,6 @@ type Timestamp = ColumnType<Date, Date, Date>;
 type DefaultTimestamp = ColumnType<Date, Date | undefined, Date>;
 /** A jsonb column: write it as JSON text, since node-postgres would send arrays and strings as something else. */
 type Json<T> = ColumnType<T, string, string>;
-
-/** What a grant or a scope can allow. `type` is the declaration of entity types; all others concern entities. */
-export type Action = 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge';
-export type TypeSource = 'files' | 'command' | 'api';
-export type Condition = 'any' | 'own';
-export type SessionMethod = 'password' | 'token' | 'openid';
-
-/** One entry of a ceiling (`scopes`): the named actions on the named entity, or on every entity for `*`. */
-export interface Scope {
-  entity: string;
-  actions: Action[];
-}
 
 export interface Database {
   user_account: {
@@ -151,7 +140,7 @@ export interface Database {
     revision: GeneratedInt8;
     name: string;
     document: Json<Record<string, unknown>> | null;
-    source: TypeSource;
+    source: 'files' | 'command' | 'api';
     plan: Json<unknown>;
     companion: Json<unknown> | null;
     may_be_unfit: Generated<boolean>;

@@ -4,12 +4,12 @@ import type { PresentPrincipal } from '../authn/authenticate.ts';
 import type { Principal } from '../rights/principal.ts';
 import { authorize, authorizeUpdate, isPermitted } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
-import type { Context } from '../context.ts';
+import type { EntityContext } from './reading/context.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import type { FreshResult } from '../database/standby/readers.ts';
 import { Problem } from '../problems/errors.ts';
 import { entityLimitOf } from './entity-limits.ts';
-import { keepOf } from './history/history.ts';
+import { historyRetention } from './retention.ts';
 import { readAggregation } from './querying/aggregate-request.ts';
 import { createMany } from './writing/bulk.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from './etag.ts';
@@ -53,7 +53,7 @@ type EntityHandlers = Pick<
   | 'deleteEntity'
 >;
 
-export function entityHandlers(context: Context, presentPrincipal: PresentPrincipal): EntityHandlers {
+export function entityHandlers(context: EntityContext, presentPrincipal: PresentPrincipal): EntityHandlers {
   const { config, store, entityTypes, entityQueues: queues } = context;
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
   const writes = { store, queues, types: entityTypes };
@@ -141,7 +141,7 @@ export function entityHandlers(context: Context, presentPrincipal: PresentPrinci
     async getEntity({ params, query, headers, principal, caller }) {
       const past = pastEntity(writes, principal, params.name, query);
       if (past) {
-        const keep = keepOf((await entityTypes.find(params.name))?.document);
+        const keep = historyRetention((await entityTypes.find(params.name))?.document);
         const found = await queues.runHeavyRead(past.permit, caller, () => past.find(readKey(params.key), keep));
         if (!found) throw new Problem('not-found');
         const { row, position } = found;
@@ -179,7 +179,7 @@ export function entityHandlers(context: Context, presentPrincipal: PresentPrinci
 
     async restoreEntity({ params, query, headers, body, bodyText, principal, caller, request }) {
       const permit = authorizeUpdate(principal, params.name);
-      const keep = keepOf((await entityTypes.find(params.name))?.document);
+      const keep = historyRetention((await entityTypes.find(params.name))?.document);
       const key = readKey(params.key);
       const { version } = query;
       const ifMatch = headers['if-match'];

@@ -5,7 +5,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';
-import type { Action } from '../database/tables.ts';
+import type { Action } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { holderOf, type HeldBytes } from '../admission/held-bytes.ts';
 import { expansionOf } from './stored-size.ts';

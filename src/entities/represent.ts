@@ -2,8 +2,7 @@
 import { JsonText } from '../contract/operation.ts';
 import type { components } from '../../generated/api.ts';
 import { instantOf } from '../database/timestamp.ts';
-import type { EntityRow } from './row.ts';
-import type { TrashedRow } from './writing/trash.ts';
+import type { EntityRow, TrashedRow } from './row.ts';
 
 export function representEntity(row: EntityRow & Partial<TrashedRow>): JsonText<components['schemas']['Entity']> {
   const created = `"createdAt":"${instantOf(row.createdAt)}","createdBy":${JSON.stringify(row.createdBy)}`;

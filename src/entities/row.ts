@@ -31,3 +31,10 @@ export const entityRowColumns = [...rowColumns, sql<string>`fields::text`.as('fi
 export const rowColumnList = sql`name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy"`;
 export const columnList = sql`${rowColumnList}, fields::text as fields`;
+
+/** What an entity in the trash has besides. */
+export interface TrashedRow extends EntityRow {
+  deletedAt: Date;
+  deletedBy: string;
+  expiresAt: Date;
+}

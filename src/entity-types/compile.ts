@@ -5,8 +5,8 @@ import { Problem } from '../problems/errors.ts';
 import type { FaultCode } from '../problems/faults.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
 import type { RuleKeywords } from '../entities/companion/rules.ts';
-import type { TypeSource } from '../database/tables.ts';
-import { trashKeepOf } from '../entities/writing/trash.ts';
+import type { TypeSource } from './store.ts';
+import { trashRetention } from '../entities/retention.ts';
 import { faultsOf } from '../problems/validation-faults.ts';
 import { compileSchema } from '../json-schema/validator.ts';
 import { PatternMeter } from '../sandbox/pattern-meter.ts';
@@ -82,7 +82,7 @@ function readableType(revision: string, document: Schema, companion: Companion |
     isPlaceholder: false,
     mayBeUnfit: false,
     requiresIfMatch: requiresIfMatch(document),
-    trashKeep: trashKeepOf(document['x-soft-delete']),
+    trashKeep: trashRetention(document['x-soft-delete']),
     companion,
   };
 }

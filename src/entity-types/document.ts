@@ -6,7 +6,7 @@ import { ruleKeywords } from '../entities/companion/rules.ts';
 import { formatNames } from '../contract/formats.ts';
 import { retentionOf } from '../entities/retention.ts';
 import { maximumFaults, type Fault } from '../problems/faults.ts';
-import type { TypeSource } from '../database/tables.ts';
+import type { TypeSource } from './store.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../problems/pointer.ts';
 import { faultsOf } from '../problems/validation-faults.ts';
 import { metaSchema } from '../json-schema/meta-schema.ts';

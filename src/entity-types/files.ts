@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { typeFiles } from '../audit/actor.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import type { Store } from '../database/port.ts';
-import type { TypeSource } from '../database/tables.ts';
+import { type TypeSource, listDocuments } from './store.ts';
 import { isEntityName } from '../entities/name.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
@@ -16,7 +16,6 @@ import type { LeftoverQueue } from './leftover-queue.ts';
 import { inOrder } from './order.ts';
 import type { TypeChange } from './plan.ts';
 import { logSlowChange, type InfoLog } from './slow-changes.ts';
-import { listDocuments } from './store.ts';
 import type { Schema } from './subschemas.ts';
 import { parseJson } from '../json/parse-json.ts';
 

@@ -2,12 +2,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { components } from '../../generated/api.ts';
 import type { Actor } from '../audit/actor.ts';
-import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
+import { authenticate, carrierOf, type Schemes, type SecurityRequirement } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
 import { publicPath } from '../config/public-url.ts';
-import type { Context } from '../context.ts';
-import type { SecurityRequirement } from '../contract/contract.ts';
+import type { TypeContext } from './context.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { TypedContractSource } from '../pages/typed.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
@@ -38,7 +37,7 @@ const buildWaitMs = 5_000;
 /** Plans and changes of one user, which read all entities of a name. A request has 15 seconds. */
 const changesOfUser = { running: 1, waiting: 16, waitMs: 6_000 };
 
-export function typeHandlers(context: Context): TypeHandlers {
+export function typeHandlers(context: TypeContext): TypeHandlers {
   const { config, store, listener, entityTypes, leftovers } = context;
   const queues = new KeyedQueues(changesOfUser);
 
@@ -131,7 +130,7 @@ export function typeHandlers(context: Context): TypeHandlers {
 }
 
 /** The contract with the types for callers that `schemes` authenticate. Callers without a credential get no type (rule 64). */
-export function typedContracts({ store }: Context, security: readonly SecurityRequirement[], schemes: Schemes): TypedContractSource {
+export function typedContracts({ store }: TypeContext, security: readonly SecurityRequirement[], schemes: Schemes): TypedContractSource {
   const contracts = new TypedContracts(store.db);
   const callerOf = async (request: FastifyRequest): Promise<Principal> => {
     await authenticate(request, carrierOf(request.raw), security, schemes);

@@ -1,12 +1,11 @@
 /** What a change of a type would do, before it is done. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { TypeSource } from '../database/tables.ts';
-import { keepOf } from '../entities/history/history.ts';
+import { historyRetention } from '../entities/retention.ts';
 import { differencesOf } from './compare.ts';
 import { withoutRules } from './rule-keywords.ts';
 import { ruleDifferences } from './rules.ts';
-import type { TypeRow } from './store.ts';
+import type { TypeSource, TypeRow } from './store.ts';
 import { readableDocument, unreadablePlaces } from './stored-document.ts';
 import type { Schema } from './subschemas.ts';
 
@@ -67,7 +66,8 @@ function stepsOf(current: Schema | undefined, document: Schema | null): PlanStep
   // Entities need not fit what this version does not read.
   const unread: PlanStep[] = unreadablePlaces(current).length > 0 ? [{ kind: 'narrower', pointer: '', effect: 'check' }] : [];
   const steps = differences.map(({ kind, pointer }): PlanStep => {
-    if (pointer === '/x-history' && isShorter(keepOf(readable), keepOf(document))) return { kind: 'shorter', pointer, effect: 'loss' };
+    if (pointer === '/x-history' && isShorter(historyRetention(readable), historyRetention(document)))
+      return { kind: 'shorter', pointer, effect: 'loss' };
     return { kind, pointer, effect: kind === 'narrower' ? 'check' : 'none' };
   });
   if (steps.length + rules.length > 0 || isDeepStrictEqual(current, document)) return [...unread, ...steps, ...rules];

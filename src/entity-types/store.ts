@@ -1,9 +1,12 @@
 /** The tables `entity_type` and `entity_type_revision`. */
 import { sql, type Kysely } from 'kysely';
-import type { Database, TypeSource } from '../database/tables.ts';
+import type { Database } from '../database/tables.ts';
 import type { Companion } from '../entities/companion/layout.ts';
 import { ownCompanion } from '../entities/companion/own-names.ts';
 import type { Schema } from './subschemas.ts';
+
+/** What declared a type. */
+export type TypeSource = Database['entity_type_revision']['source'];
 
 /** A type in force, without its document. */
 export interface TypeSummary {

@@ -1,11 +1,11 @@
 /** Types of stored documents, which this version may be unable to check fields against (rule 151). */
 import type { Companion } from '../entities/companion/layout.ts';
-import type { TypeSource } from '../database/tables.ts';
 import { maximumFaults } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';
 import { InvalidSchema } from '../json-schema/validator.ts';
 import { compileType, typeWithoutWrites } from './compile.ts';
 import { isCheapDocument } from './proof.ts';
+import type { TypeSource } from './store.ts';
 import { readableDocument, unreadablePlaces } from './stored-document.ts';
 import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';

@@ -1,6 +1,6 @@
 /** The validators of declared types: which patterns and formats their schemas may use. */
 import { formats } from '../contract/formats.ts';
-import type { TypeSource } from '../database/tables.ts';
+import type { TypeSource } from './store.ts';
 import type { ValidatorOptions } from '../json-schema/types.ts';
 import { linearPattern } from '../sandbox/linear-pattern.ts';
 import { PatternMeter } from '../sandbox/pattern-meter.ts';

@@ -2,89 +2,19 @@
  * The metrics of this process for Prometheus (docs/observability.md explains each, and a test compares). Values that other code counts are
  * read on request; only requests are counted here. A client cannot choose the value of any label.
  */
-import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client';
-import type { Context } from '../context.ts';
+import { collectDefaultMetrics, Gauge, type Aggregator } from 'prom-client';
+import type { MaintenanceContext } from './context.ts';
 import { archiveReach } from '../embedded/archive/histories.ts';
 import { lostLines } from '../telemetry/logging.ts';
+import { MetricSet, metricPrefix as prefix } from '../telemetry/metric-set.ts';
 import { countLive } from '../sessions/count.ts';
 
-const prefix = 'entity_service_';
 /** Counting sessions reads an index of them, so it is done at most once in this interval, and up to this limit. */
 const sessionCountIntervalMs = 30_000;
 const sessionsLimit = 100_000;
 
-/** Creates metrics of one registry. With several workers their values are added up, unless another aggregator is given. */
-export class MetricSet {
-  readonly registry = new Registry();
-
-  /** A gauge with the value of `read` at each scrape; absent while that is undefined. */
-  gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>, aggregator: Aggregator = 'sum'): void {
-    this.registry.registerMetric(
-      new Gauge({
-        name: prefix + name,
-        help,
-        aggregator,
-        registers: [],
-        async collect() {
-          const value = await read();
-          if (value === undefined) this.remove();
-          else this.set(value);
-        },
-      }),
-    );
-  }
-
-  /** Gauges that differ by one label; a label value that `read` does not return is removed. */
-  gauges(name: string, help: string, label: string, read: () => Record<string, number>, aggregator: Aggregator = 'sum'): void {
-    this.registry.registerMetric(
-      new Gauge({
-        name: prefix + name,
-        help,
-        labelNames: [label],
-        aggregator,
-        registers: [],
-        collect() {
-          this.reset();
-          for (const [value, number] of Object.entries(read())) this.set({ [label]: value }, number);
-        },
-      }),
-    );
-  }
-
-  /** A counter whose value other code counts. */
-  counter(name: string, help: string, read: () => number): void {
-    this.registry.registerMetric(
-      new Counter({
-        name: prefix + name,
-        help,
-        registers: [],
-        collect() {
-          this.reset();
-          this.inc(read());
-        },
-      }),
-    );
-  }
-
-  /** Counters that differ by one label, whose values other code counts. */
-  counters(name: string, help: string, label: string, read: () => Record<string, number>): void {
-    this.registry.registerMetric(
-      new Counter({
-        name: prefix + name,
-        help,
-        labelNames: [label],
-        registers: [],
-        collect() {
-          this.reset();
-          for (const [value, number] of Object.entries(read())) this.inc({ [label]: value }, number);
-        },
-      }),
-    );
-  }
-}
-
 /** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
-export function createMetricSet(context: Context): MetricSet {
+export function createMetricSet(context: MaintenanceContext): MetricSet {
   const meters = new MetricSet();
   const { config, store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, version } = context;
   new Gauge({
@@ -205,7 +135,7 @@ async function reachOf(archiveDir: string): Promise<number | undefined> {
 }
 
 /** Counts the live sessions and caches the number; undefined if the database does not answer. */
-function liveSessions({ store: { db } }: Pick<Context, 'store'>): () => Promise<number | undefined> {
+function liveSessions({ store: { db } }: Pick<MaintenanceContext, 'store'>): () => Promise<number | undefined> {
   let countedAt = Number.NEGATIVE_INFINITY;
   let counted: Promise<number | undefined> = Promise.resolve(undefined);
   return () => {

@@ -4,7 +4,7 @@
  */
 import { publicPath } from '../config/public-url.ts';
 import type { Handlers } from '../contract/operation.ts';
-import type { Context } from '../context.ts';
+import type { IssuerContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import { expectedOneOf } from '../problems/expected.ts';
 import { requireLinkingSession } from '../rights/session-rights.ts';
@@ -33,7 +33,7 @@ type OidcHandlers = Pick<
   | 'logoutFromProvider'
 >;
 
-export function oidcHandlers(context: Context): OidcHandlers {
+export function oidcHandlers(context: IssuerContext): OidcHandlers {
   const { config, issuers } = context;
   const providerOf = (id: string): Provider => {
     const provider = issuers.findProvider(id);

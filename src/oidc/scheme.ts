@@ -7,7 +7,7 @@ import type { Scheme } from '../authn/authenticate.ts';
 import { principalOf } from '../authn/caller-rows.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { IssuerContext } from './context.ts';
 import { findLinkedCaller } from '../accounts/identities.ts';
 import { findOrProvision } from './provisioning/provision.ts';
 import { TokenError } from './tokens/token-errors.ts';
@@ -19,7 +19,7 @@ import { verifyAccessToken } from './tokens/verify.ts';
  * Undefined without `Authorization`. Throws 401 `invalid-token` for another authorization scheme and for any invalid token. Throws 403
  * `identity-not-linked` for a valid token whose subject is not linked to a user.
  */
-export function bearerScheme(context: Context): Scheme {
+export function bearerScheme(context: IssuerContext): Scheme {
   return async (request) => {
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
@@ -38,7 +38,7 @@ function holdsApiKey(authorization: string): boolean {
   return /(^|[ :])esk_\w/.test(basic === undefined ? authorization : Buffer.from(basic, 'base64').toString('latin1'));
 }
 
-async function recognise(context: Context, caller: Caller, token: string | undefined): Promise<Principal> {
+async function recognise(context: IssuerContext, caller: Caller, token: string | undefined): Promise<Principal> {
   const { issuers, principals } = context;
   if (token === undefined) throw new TokenError('malformed');
   // The prefix separates bearer tokens from API keys and session tokens, whose hashes share the cache: a key is not accepted as a bearer

@@ -7,7 +7,7 @@ import type { components } from '../../generated/api.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { IssuerContext } from './context.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
 import { lockCaller, sessionOf } from '../sessions/self-service.ts';
@@ -41,7 +41,7 @@ export function describeLink(
  * the caller has no such link, and 409 `last-sign-in-method` if the user could not sign in afterwards. Throws 401 if the session of this
  * request has ended meanwhile.
  */
-export async function unlinkOwn(context: Context, caller: Caller, principal: Principal, id: string): Promise<boolean> {
+export async function unlinkOwn(context: IssuerContext, caller: Caller, principal: Principal, id: string): Promise<boolean> {
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
   const ended = await context.store.transaction(async (trx) => {

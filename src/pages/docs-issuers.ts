@@ -2,7 +2,8 @@
  * Swagger UI with the issuers of this server in place of the contract's example: each has its own entry under Authorize. The plugin in
  * docs-ui.ts fills it in.
  */
-import { methods, type ContractDocument, type SecurityRequirement } from '../contract/contract.ts';
+import type { SecurityRequirement } from '../authn/authenticate.ts';
+import { methods, type ContractDocument } from '../contract/contract.ts';
 
 /** An issuer at which a person can sign in from the documentation. */
 export interface OfferedIssuer {

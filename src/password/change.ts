@@ -6,7 +6,7 @@ import { recordWithinQuota } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { PasswordContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
 import { comparePassword, underThrottle } from '../credentials/password-attempt.ts';
@@ -30,7 +30,12 @@ export interface PasswordChange {
  * `password-rejected` for a new one that the policy rejects or that is not repeated exactly. Throws 429 after too many failures, and 409 or
  * 401 if the session has been refreshed or ended meanwhile.
  */
-export async function changePassword(context: Context, caller: Caller, principal: Principal, change: PasswordChange): Promise<string> {
+export async function changePassword(
+  context: PasswordContext,
+  caller: Caller,
+  principal: Principal,
+  change: PasswordChange,
+): Promise<string> {
   const { store, principals } = context;
   const origin = caller.origin;
   const oldHash = presentTokenHash(caller, context);
@@ -67,7 +72,7 @@ export async function changePassword(context: Context, caller: Caller, principal
   return token;
 }
 
-async function confirmPresent(context: Context, caller: Caller, account: Account, current: string): Promise<void> {
+async function confirmPresent(context: PasswordContext, caller: Caller, account: Account, current: string): Promise<void> {
   const confirmed = await underThrottle(context, caller, account.name, async () => {
     const { matches } = await comparePassword(context, caller, account, current);
     return matches || undefined;
@@ -78,7 +83,7 @@ async function confirmPresent(context: Context, caller: Caller, account: Account
 }
 
 /** Audits each refused change of the caller, as far as the quota allows. */
-function recordRefusedChange(context: Context, caller: Caller, reasons: string[]): Promise<void> {
+function recordRefusedChange(context: PasswordContext, caller: Caller, reasons: string[]): Promise<void> {
   return recordWithinQuota(
     context,
     caller,
@@ -87,7 +92,7 @@ function recordRefusedChange(context: Context, caller: Caller, reasons: string[]
   );
 }
 
-async function faultsOf({ policy }: Context, account: Account, { current, next, confirmation }: PasswordChange): Promise<Fault[]> {
+async function faultsOf({ policy }: PasswordContext, account: Account, { current, next, confirmation }: PasswordChange): Promise<Fault[]> {
   const faults: Fault[] = [];
   if (normalisePassword(next) !== normalisePassword(confirmation))
     faults.push({ pointer: '/confirm-password', code: 'not-repeated-exactly' });

@@ -2,7 +2,6 @@
  * The closed list of problems. Each code has one status, and its texts in every locale of `src/locales`; further facts for the log are the
  * `cause`. `http/problem.ts` converts a Problem to an answer.
  */
-import type { AuditEventName } from '../audit/store.ts';
 import { maximumFaults, type Fault, type ValueUnit, type Values } from './faults.ts';
 
 /** The facts that depend on the code of a problem only. */
@@ -14,11 +13,7 @@ export interface ProblemFacts {
    * does not. It must neither use up the limit of the client's address nor be hidden behind a 429 (decision 72).
    */
   limit: 'address' | 'none';
-  /** The audit event of such an answer; undefined if there is none, or a use case writes it. */
-  audit?: { event: AuditEventName; /** What the event's `reason` is. */ reason?: 'code' | 'cause' };
 }
-
-const denied = { event: 'permission.denied', reason: 'code' } as const;
 
 /** Every problem code. */
 export const problemFacts = {
@@ -29,12 +24,12 @@ export const problemFacts = {
   unauthenticated: { status: 401, limit: 'address' },
   'invalid-credentials': { status: 401, limit: 'address' },
   'invalid-token': { status: 401, limit: 'address' },
-  forbidden: { status: 403, limit: 'address', audit: denied },
-  'insufficient-scope': { status: 403, limit: 'address', audit: denied },
-  'csrf-rejected': { status: 403, limit: 'address', audit: { event: 'csrf.refused' } },
+  forbidden: { status: 403, limit: 'address' },
+  'insufficient-scope': { status: 403, limit: 'address' },
+  'csrf-rejected': { status: 403, limit: 'address' },
   'credential-mismatch': { status: 403, limit: 'address' },
   'identity-not-linked': { status: 403, limit: 'address' },
-  'fresh-login-required': { status: 403, limit: 'address', audit: denied },
+  'fresh-login-required': { status: 403, limit: 'address' },
   'not-found': { status: 404, limit: 'address' },
   'method-not-allowed': { status: 405, limit: 'address' },
   'not-acceptable': { status: 406, limit: 'address' },
@@ -60,9 +55,9 @@ export const problemFacts = {
   'too-many-refusals': { status: 422, limit: 'address' },
   'too-many-rows': { status: 413, limit: 'address' },
   'precondition-required': { status: 428, limit: 'address' },
-  'rate-limited': { status: 429, limit: 'none', audit: { event: 'rate.limited' } },
+  'rate-limited': { status: 429, limit: 'none' },
   'headers-too-large': { status: 431, limit: 'address' },
-  'internal-error': { status: 500, limit: 'none', audit: { event: 'fault', reason: 'cause' } },
+  'internal-error': { status: 500, limit: 'none' },
   unavailable: { status: 503, limit: 'none' },
   busy: { status: 503, limit: 'none' },
   'issuer-unavailable': { status: 503, limit: 'address' },
@@ -105,8 +100,6 @@ export interface ProblemOptions {
 
 /** The facts of an audit event that only the code which throws the problem has. */
 export interface AuditFacts {
-  /** Replaces the event of {@link problemFacts}. */
-  event?: AuditEventName;
   /** The name of the exceeded limit, as in `RateLimit-Policy`. */
   limit?: string;
   /** The name of the entities to which the caller has no right. */
@@ -142,10 +135,9 @@ export class Problem extends Error {
   readonly limit: ProblemFacts['limit'];
   /** For operations that browsers open as pages. */
   links: ProblemLinks = {};
-  /** Undefined for a problem that causes no event. */
-  readonly audit: (NonNullable<ProblemFacts['audit']> & AuditFacts) | undefined;
+  readonly audit: AuditFacts;
 
-  constructor(...[code, { faults = [], values = {}, headers = {}, audit, cause } = {}]: ProblemArguments) {
+  constructor(...[code, { faults = [], values = {}, headers = {}, audit = {}, cause } = {}]: ProblemArguments) {
     const facts: ProblemFacts = problemFacts[code];
     const frames = Error.stackTraceLimit;
     // No line of the log has the stack of a refusal. Without stacks an import that refuses 100,000 rows takes a third of the time and of the memory. They
@@ -156,7 +148,7 @@ export class Problem extends Error {
     this.code = code;
     this.status = facts.status;
     this.limit = facts.limit;
-    this.audit = facts.audit && { ...facts.audit, ...audit };
+    this.audit = audit;
     this.faults = faults.slice(0, maximumFaults);
     this.values = values;
     this.headers = headers;
@@ -170,7 +162,7 @@ export class Problem extends Error {
   /** The same problem with other faults. */
   withFaults(faults: readonly Fault[]): Problem {
     const { code, values, headers, audit, cause } = this;
-    return new Problem(...([code, { faults, values, headers, cause, ...(audit && { audit }) }] as unknown as ProblemArguments));
+    return new Problem(...([code, { faults, values, headers, cause, audit }] as unknown as ProblemArguments));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Profiles over HTTP: list, switch. */
 import type { Handlers } from '../contract/operation.ts';
-import type { Context } from '../context.ts';
+import type { SessionContext, SessionInfoContext } from '../sessions/context.ts';
 import { issueToken } from '../sessions/fastify-session.ts';
 import { describeProfile, sessionInfo } from '../sessions/info.ts';
 import { switchProfile } from '../sessions/switch-profile.ts';
@@ -8,7 +8,7 @@ import { listProfiles } from '../accounts/profiles.ts';
 
 type ProfileHandlers = Pick<Handlers, 'listProfiles' | 'selectProfile' | 'selectDefaultProfile'>;
 
-export function profileHandlers(context: Context): ProfileHandlers {
+export function profileHandlers(context: SessionContext & SessionInfoContext): ProfileHandlers {
   return {
     async listProfiles({ principal }) {
       const rows = await listProfiles(context.store.db, principal.user.id);

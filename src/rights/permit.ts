@@ -1,6 +1,6 @@
 /** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
 import type { Principal } from './principal.ts';
-import type { Action, Condition, Scope } from '../database/tables.ts';
+import type { Action, Condition, GrantRow, Scope } from './vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 
 /** The actions granted on each entity name (or `*`), each with its condition. A Map, since `constructor` is a valid name (rule 65). */
@@ -83,7 +83,7 @@ function covers(scope: Scope, entity: string, action: Action): boolean {
 }
 
 /** The grants as the database lists them, one row an action, as a map. */
-export function grantMap(rows: readonly { entity: string; action: Action; condition: Condition }[]): Grants {
+export function grantMap(rows: readonly GrantRow[]): Grants {
   const grants = new Map<string, Map<Action, Condition>>();
   for (const { entity, action, condition } of rows) {
     const actions = grants.get(entity) ?? new Map<Action, Condition>();

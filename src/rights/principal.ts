@@ -1,5 +1,5 @@
 /** The result of authentication with any credential: the caller, and what the caller's profile and credential allow. */
-import type { Scope, SessionMethod } from '../database/tables.ts';
+import type { Scope, SessionMethod } from './vocabulary.ts';
 import type { Grants } from './permit.ts';
 
 /** The live session of a request. `id` is the public handle. */

@@ -3,7 +3,7 @@
  * for one row, for a group of rows, or for all rows of a name (rule 64).
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { Action } from '../database/tables.ts';
+import type { Action } from './vocabulary.ts';
 import type { Permit } from './permit.ts';
 
 /** What {@link rowsCovered} compares rows with. */

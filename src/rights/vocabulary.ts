@@ -1,5 +1,24 @@
-/** The actions that grants and scopes can name. */
-import type { Action } from '../database/tables.ts';
+/** The words of rights: the actions, the rows that a grant covers, the scopes of a credential and the ways to sign in. */
+
+/** What a grant or a scope can allow. `type` is the declaration of entity types; all others concern entities. */
+export type Action = 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge';
+/** The rows that a grant covers: those of all users, or those that the caller created. */
+export type Condition = 'any' | 'own';
+/** The proof with which a session was opened. */
+export type SessionMethod = 'password' | 'token' | 'openid';
+
+/** One action that a role grants on the entities of one name, or of every name for `*`. */
+export interface GrantRow {
+  entity: string;
+  action: Action;
+  condition: Condition;
+}
+
+/** One entry of a ceiling (`scopes`): the named actions on the named entity, or on every entity for `*`. */
+export interface Scope {
+  entity: string;
+  actions: Action[];
+}
 
 /** What can be done with entities. */
 export const entityActions = ['create', 'read', 'update', 'delete'] as const satisfies readonly Action[];

@@ -5,12 +5,12 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Context } from '../context.ts';
+import type { SessionContext } from './context.ts';
 import type { Database } from '../database/tables.ts';
 import { revokeReused, type RevocationReason } from './revoke.ts';
 
 /** Ends the session of a dead token, with an audit event, unless it has ended. */
-export async function endSessionOfDeadToken(context: Context, caller: Caller, tokenHash: Buffer): Promise<void> {
+export async function endSessionOfDeadToken(context: SessionContext, caller: Caller, tokenHash: Buffer): Promise<void> {
   // One statement for what is merely made up, which is what floods are made of.
   if (!(await isUnended(context.store.db, tokenHash))) return;
   const session = await context.store.transaction(async (trx) => {

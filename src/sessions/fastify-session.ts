@@ -8,7 +8,7 @@ import cookie from '@fastify/cookie';
 import session from '@fastify/session';
 import type { FastifyInstance, FastifyRequest, Session } from 'fastify';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { SessionContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import { cookieMaxAge, sessionCookie, tokenIn } from './cookie.ts';
 import { revokePresent } from './revoke.ts';
@@ -32,7 +32,7 @@ class SessionContent {
 const noToken = 'none';
 
 /** Registers the plugin on `app`. A route of it can use {@link loadedSession} and {@link issueToken}. */
-export async function carrySessions(app: FastifyInstance, context: Context): Promise<void> {
+export async function carrySessions(app: FastifyInstance, context: SessionContext): Promise<void> {
   const {
     config,
     store: { db },
@@ -83,7 +83,7 @@ export function loadedSession(request: FastifyRequest): { principal: Principal |
  * Gives the client the token of a transition that has been committed, and returns its principal: `known`, else what the database has. Throws 401 when
  * the session has ended since.
  */
-export async function issueToken(request: FastifyRequest, context: Context, token: string, known?: Principal): Promise<Principal> {
+export async function issueToken(request: FastifyRequest, context: SessionContext, token: string, known?: Principal): Promise<Principal> {
   request.tokenToIssue = token;
   // Would end the session of the old token if the transition had not moved or ended it already.
   await request.session.regenerate();

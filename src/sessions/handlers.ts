@@ -5,7 +5,8 @@ import { authenticate, carrierOf, type CredentialCarrier, type Schemes } from '.
 import type { Caller } from '../authn/caller.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
 import { originPolicy } from '../config/public-url.ts';
-import type { Context } from '../context.ts';
+import type { IssuerContext } from '../oidc/context.ts';
+import type { LoginContext, SessionInfoContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
 import { invalidBody } from '../http/body.ts';
@@ -36,7 +37,7 @@ const credentialsOfGetSession = [{ sessionCookie: [] }, { apiKey: [] }, { oauth2
  * session for the bearer of an access token.
  */
 export function sessionHandlers(
-  context: Context,
+  context: LoginContext & SessionInfoContext & IssuerContext,
   schemes: Schemes,
   limitUnknown: (request: FastifyRequest) => Problem | undefined,
   openByToken: typeof loginByToken,

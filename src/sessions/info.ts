@@ -1,7 +1,7 @@
 /** The session info of `GET /auth`: the caller, the active profile, the session and the server. */
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { SessionInfoContext } from './context.ts';
 import { locales } from '../locales/negotiate.ts';
 import { maximumLength } from '../credentials/policy.ts';
 import { gatherGrants } from '../accounts/roles.ts';
@@ -17,7 +17,11 @@ export interface SessionInfoParts {
 }
 
 /** The session info of `principal`. Roles and profiles are read as they stand now. */
-export async function sessionInfo(context: Context, principal: Principal, wanted?: SessionInfoParts): Promise<Schemas['SessionInfo']> {
+export async function sessionInfo(
+  context: SessionInfoContext,
+  principal: Principal,
+  wanted?: SessionInfoParts,
+): Promise<Schemas['SessionInfo']> {
   const {
     store: { db },
   } = context;
@@ -61,7 +65,7 @@ export function describeSession(session: OwnSession, currentId: string | undefin
   };
 }
 
-function serverInfo({ config, issuers, version }: Context): Schemas['Server'] {
+function serverInfo({ config, issuers, version }: SessionInfoContext): Schemas['Server'] {
   return {
     name: 'Entity Service',
     version,
@@ -77,7 +81,7 @@ function serverInfo({ config, issuers, version }: Context): Schemas['Server'] {
   };
 }
 
-async function describeRoles({ store: { db } }: Context, profileId: string): Promise<Schemas['Role'][]> {
+async function describeRoles({ store: { db } }: SessionInfoContext, profileId: string): Promise<Schemas['Role'][]> {
   const roles = await listRoles(db, profileId);
   return roles.map(({ name, description, grants }) => ({ name, description, grants: gatherGrants(grants) }));
 }

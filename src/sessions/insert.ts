@@ -1,9 +1,11 @@
 /** The statement that opens a session and writes what goes with it: ended sessions, audit events, the decided attempt. */
 import { sql, type Kysely } from 'kysely';
-import { eventsFrom, type AuditEvent, type Origin } from '../audit/store.ts';
+import { eventsFrom, type AuditEvent } from '../audit/store.ts';
+import type { Origin } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
-import type { Database, Scope, SessionMethod } from '../database/tables.ts';
+import type { Database } from '../database/tables.ts';
+import type { Scope, SessionMethod } from '../rights/vocabulary.ts';
 import type { Subjects } from '../credentials/attempts.ts';
 import type { Lifetimes } from './store.ts';
 import { principalOfSession, sessionCallers, type SessionCallerRow } from './verify.ts';

@@ -7,7 +7,7 @@ import type { Subject } from '../audit/quota.ts';
 import { admitToQuota } from '../audit/record.ts';
 import { eventInsertion } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Context } from '../context.ts';
+import type { LoginContext } from './context.ts';
 import { hashPassword } from '../credentials/hash.ts';
 import { comparePassword, underThrottle } from '../credentials/password-attempt.ts';
 import type { Attempt } from '../credentials/throttle.ts';
@@ -28,7 +28,7 @@ interface Verified {
 }
 
 /** Opens a session. Throws 401 `invalid-credentials`, 429 `rate-limited` after too many failures, and 503 `busy`. */
-export async function loginByPassword(context: Context, caller: Caller, login: PasswordLogin): Promise<OpenedSession> {
+export async function loginByPassword(context: LoginContext, caller: Caller, login: PasswordLogin): Promise<OpenedSession> {
   const opened = await underThrottle(context, caller, login.user, async (attempt) => {
     const verified = await verify(context, caller, attempt, login);
     const session = verified && (await succeed(context, caller, attempt, verified, login));
@@ -40,14 +40,19 @@ export async function loginByPassword(context: Context, caller: Caller, login: P
 }
 
 /** The active account whose password this is; undefined for any other. An unknown name takes the same time. */
-async function verify(context: Context, caller: Caller, { account }: Attempt, { password }: PasswordLogin): Promise<Verified | undefined> {
+async function verify(
+  context: LoginContext,
+  caller: Caller,
+  { account }: Attempt,
+  { password }: PasswordLogin,
+): Promise<Verified | undefined> {
   const { matches, outdated } = await comparePassword(context, caller, account, password);
   return account?.active && matches ? { account, outdated } : undefined;
 }
 
 /** Opens the session. Undefined when the account was disabled or got another password after it was read. */
 async function succeed(
-  context: Context,
+  context: LoginContext,
   caller: Caller,
   attempt: Attempt,
   { account, outdated }: Verified,
@@ -63,7 +68,7 @@ async function succeed(
  * that do not exist, which are one kind for each address, leave none of them out. The statement that counts the failure writes the event, so
  * that the time of an answer hardly depends on whether an event is written (rule 42).
  */
-function fail(context: Context, caller: Caller, { account, onFailure }: Attempt): void {
+function fail(context: LoginContext, caller: Caller, { account, onFailure }: Attempt): void {
   const event = { event: 'login.failed', outcome: 'refused', userName: account?.name } as const;
   const admitted = admitToQuota(context, caller, event, account && { subject: accountSubject(account), kind: caller.origin.requestId });
   if (admitted) onFailure(eventInsertion(context.store.db, caller.origin, admitted));

@@ -1,7 +1,7 @@
 /** Ends the session that a request carries. */
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Context } from '../context.ts';
+import type { SessionContext } from './context.ts';
 import { sessionCookie, tokensIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
 import { hashToken } from './token.ts';
@@ -11,7 +11,7 @@ import { hashToken } from './token.ts';
  * undefined when the session was not opened through one. Of two different tokens both sessions end: an attacker planted one, the other is the
  * user's, and a logout must leave neither (rule 25).
  */
-export async function logoutSession(context: Context, caller: Caller): Promise<string | undefined> {
+export async function logoutSession(context: SessionContext, caller: Caller): Promise<string | undefined> {
   const tokens = tokensIn(caller.cookies.header, sessionCookie(context.config).name);
   if (tokens.length === 0) return undefined;
   const ended = await context.store.transaction(async (trx) => {

@@ -5,10 +5,11 @@ import type { Account } from '../accounts/users.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { SessionContext } from './context.ts';
 import type { Attempt } from '../credentials/throttle.ts';
 import { retryOnConflict, withUnknownOutcome } from '../database/failure.ts';
-import type { Database, Scope } from '../database/tables.ts';
+import type { Database } from '../database/tables.ts';
+import type { Scope } from '../rights/vocabulary.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { insertSession, type NewSession, type SessionEvents } from './insert.ts';
 import { revokeByToken } from './revoke.ts';
@@ -53,7 +54,7 @@ interface Inserted {
 }
 
 /** Opens a session and ends the one that the request carries (rule 15), which no process accepts any more on return. */
-export async function openSession(context: Context, caller: Caller, opening: Opening): Promise<OpenedSession | RefusedOpening> {
+export async function openSession(context: SessionContext, caller: Caller, opening: Opening): Promise<OpenedSession | RefusedOpening> {
   const { config, listener, principals } = context;
   const token = newToken();
   const carried = tokenIn(caller.cookies.header, sessionCookie(config).name);
@@ -72,13 +73,18 @@ export async function openSession(context: Context, caller: Caller, opening: Ope
 }
 
 /** Opens the session and decides the attempt in one statement. */
-function insertAlone({ config, store }: Context, caller: Caller, opening: Opening, token: string): Promise<Inserted | RefusedOpening> {
+function insertAlone(
+  { config, store }: SessionContext,
+  caller: Caller,
+  opening: Opening,
+  token: string,
+): Promise<Inserted | RefusedOpening> {
   return retryOnConflict(() => withUnknownOutcome(insert(store.db, config, caller, opening, token, opening.attempt)));
 }
 
 /** Opens the session, unless the identity was unlinked, and ends the one of the token `carried`. */
 function insertInTransaction(
-  { config, store }: Context,
+  { config, store }: SessionContext,
   caller: Caller,
   opening: Opening,
   token: string,

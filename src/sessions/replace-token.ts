@@ -5,7 +5,7 @@
 import { insertEvent, type AuditEventName } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { SessionContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { isPredecessorToken, refreshWaitSeconds, rotateToken, type TokenChange } from './store.ts';
@@ -13,7 +13,7 @@ import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
 /** The hash of the token that authenticated the request. Throws 401 when the request carries none. */
-export function presentTokenHash(caller: Caller, { config }: Context): Buffer {
+export function presentTokenHash(caller: Caller, { config }: SessionContext): Buffer {
   const token = tokenIn(caller.cookies.header, sessionCookie(config).name);
   if (token === undefined) throw new Problem('unauthenticated');
   return hashToken(token);
@@ -21,7 +21,7 @@ export function presentTokenHash(caller: Caller, { config }: Context): Buffer {
 
 /** Gives the session another token, with what goes with it in `to`, in one transaction with its audit event. Throws what {@link lostRace} returns. */
 export async function replaceToken(
-  context: Context,
+  context: SessionContext,
   caller: Caller,
   principal: Principal,
   event: AuditEventName,
@@ -46,7 +46,7 @@ export async function replaceToken(
  * Why a compare-and-swap found nothing: the session is over (401), another refresh was faster (409), or there have been too many refreshes
  * within the minute (429).
  */
-export async function lostRace(context: Context, oldHash: Buffer): Promise<Problem> {
+export async function lostRace(context: SessionContext, oldHash: Buffer): Promise<Problem> {
   const found = await findPrincipal(context, oldHash);
   if (!found?.principal.session) return new Problem('unauthenticated');
   const { id, current } = found.principal.session;

@@ -5,7 +5,7 @@
 import { requireOwnSite, type Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../rights/principal.ts';
 import { originPolicy } from '../config/public-url.ts';
-import type { Context } from '../context.ts';
+import type { SessionContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { loadedSession } from './fastify-session.ts';
@@ -17,7 +17,7 @@ import { acceptToken } from './verify.ts';
  * The scheme `sessionCookie`: undefined without a well-formed cookie; throws 401 for a token that is not of a live session. Throws 403 `csrf-rejected` for
  * a request of another site with any method (rule 27). So no use of the cookie can omit this check.
  */
-export function sessionScheme(context: Context): Scheme {
+export function sessionScheme(context: SessionContext): Scheme {
   const { name } = sessionCookie(context.config);
   const policy = originPolicy(context.config);
   return async (request) => {
@@ -36,7 +36,7 @@ export function sessionScheme(context: Context): Scheme {
   };
 }
 
-async function verify(context: Context, tokenHash: Buffer): Promise<Principal | undefined> {
+async function verify(context: SessionContext, tokenHash: Buffer): Promise<Principal | undefined> {
   const { principals } = context;
   const hash = tokenHash.toString('hex');
   const cached = principals.find(hash);

@@ -6,8 +6,9 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal, SessionRecord } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
-import type { Database, SessionMethod } from '../database/tables.ts';
+import type { SessionContext } from './context.ts';
+import type { Database } from '../database/tables.ts';
+import type { SessionMethod } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { lockAccount } from '../accounts/users.ts';
 import { live } from './verify.ts';
@@ -61,12 +62,12 @@ export function listOwn(db: Kysely<Database>, userId: string): Promise<OwnSessio
 }
 
 /** Ends one of the caller's live sessions, the one that asks included. Throws 404 `not-found` for any other id, 401 as {@link revoke}. */
-export async function revokeOwn(context: Context, caller: Caller, principal: Principal, id: string): Promise<void> {
+export async function revokeOwn(context: SessionContext, caller: Caller, principal: Principal, id: string): Promise<void> {
   if ((await revoke(context, caller, principal, { only: id })) === 0) throw new Problem('not-found');
 }
 
 /** Ends the caller's live sessions but the one that asks, and returns how many those were. Throws 401 as {@link revoke}. */
-export function revokeAllOthers(context: Context, caller: Caller, principal: Principal): Promise<number> {
+export function revokeAllOthers(context: SessionContext, caller: Caller, principal: Principal): Promise<number> {
   return revoke(context, caller, principal, 'others');
 }
 
@@ -89,7 +90,7 @@ export async function lockCaller(trx: Transaction<Database>, principal: Principa
 }
 
 /** Ends what `which` names and returns how many sessions that was. Throws 401 when the session that asks has ended meanwhile. */
-async function revoke(context: Context, caller: Caller, principal: Principal, which: { only: string } | 'others'): Promise<number> {
+async function revoke(context: SessionContext, caller: Caller, principal: Principal, which: { only: string } | 'others'): Promise<number> {
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
   const ended = await context.store.transaction(async (trx) => {

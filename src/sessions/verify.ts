@@ -5,7 +5,7 @@
 import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, principalOf } from '../authn/caller-rows.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { SessionContext } from './context.ts';
 import { ignoreDiskFull } from '../database/failure.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
@@ -42,7 +42,7 @@ export interface FoundSession {
 }
 
 /** The session of the token that a request carries. Stores the first use of a token, which ends its predecessor (rule 20). */
-export async function acceptToken(context: Pick<Context, 'store'>, tokenHash: Buffer): Promise<FoundSession | undefined> {
+export async function acceptToken(context: Pick<SessionContext, 'store'>, tokenHash: Buffer): Promise<FoundSession | undefined> {
   const found = await findPrincipal(context, tokenHash);
   if (found?.isUnused) await ignoreDiskFull(context.store.run(endPredecessor, { tokenHash }));
   return found;
@@ -50,7 +50,7 @@ export async function acceptToken(context: Pick<Context, 'store'>, tokenHash: Bu
 
 /** The live session of a token; undefined for any other token. `isUnused` says that no request has carried this token since it was made. */
 export async function findPrincipal(
-  { store }: Pick<Context, 'store'>,
+  { store }: Pick<SessionContext, 'store'>,
   tokenHash: Buffer,
 ): Promise<(FoundSession & { isUnused: boolean }) | undefined> {
   const [current] = await store.read(findByToken, { tokenHash });
@@ -62,7 +62,7 @@ export async function findPrincipal(
 }
 
 /** The principal of the session `id`, if it is live, whatever its token is by now; for what goes on after the request has been authenticated. */
-export async function findLiveSession({ store }: Pick<Context, 'store'>, id: string): Promise<Principal | undefined> {
+export async function findLiveSession({ store }: Pick<SessionContext, 'store'>, id: string): Promise<Principal | undefined> {
   const [row] = await store.read(findById, { id });
   return row && principalOfSession(row, row.tokenHash);
 }

@@ -1,7 +1,7 @@
 /** Counts requests and measures their duration by operation and status: never by path, which the client chooses. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { MetricSet } from '../maintenance/metrics.ts';
+import type { MetricSet } from './metric-set.ts';
 import { operationOf } from './operation-name.ts';
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -5,7 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordProblem, recordWithinQuota } from '../audit/record.ts';
 import type { PresentPrincipal } from '../authn/authenticate.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { Context } from '../context.ts';
+import type { AuditContext } from '../audit/context.ts';
+import type { EntityContext } from '../entities/reading/context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
 import { positionOf, tokenOf } from '../database/standby/log-position.ts';
 import { entityLimitOf } from '../entities/entity-limits.ts';
@@ -48,7 +49,7 @@ interface ExportFile extends Omit<CsvFile, 'database'> {
 
 /** `stopping` is aborted with a problem when the process stops. */
 export function transferHandlers(
-  context: Context,
+  context: EntityContext & AuditContext,
   presentPrincipal: PresentPrincipal,
   stopping: AbortSignal,
 ): Pick<Handlers, 'exportEntities' | 'exportQuery' | 'importEntities'> {

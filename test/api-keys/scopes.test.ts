@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { faultsOfScopes } from '../../src/api-keys/scopes.ts';
 import { grantMap } from '../../src/rights/permit.ts';
-import type { Action, Scope } from '../../src/database/tables.ts';
+import type { Action, Scope } from '../../src/rights/vocabulary.ts';
 
 const scope = (entity: string, ...actions: Action[]): Scope => ({ entity, actions });
 const grants = grantMap([

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../../src/audit/store.ts';
-import { problemFacts, type ProblemFacts } from '../../src/problems/errors.ts';
+import { problemEvents } from '../../src/audit/problem-events.ts';
 import { section } from '../support/markdown.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -23,7 +23,7 @@ describe('the events of the audit trail', () => {
   });
 
   test('that any client can cause have their bound in docs/audit.md', () => {
-    const bounded = Object.values<ProblemFacts>(problemFacts).flatMap(({ audit }) => audit?.event ?? []);
+    const bounded = Object.values(problemEvents).map(({ event }) => event);
     const bounds = read('docs/audit.md').split('### What bounds each event')[1]?.split('\n| `login.locked`')[0] ?? '';
     expect(bounded.length).toBeGreaterThan(3);
     for (const event of [...bounded, 'login.throttled', 'api_key.refused']) expect(bounds).toContain(`\`${event}\``);

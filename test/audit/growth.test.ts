@@ -22,7 +22,7 @@ test('every event has one bound in docs/audit.md, and the events of the quota th
   expect(listed.toSorted()).toEqual([...auditEvents].toSorted());
   const [quota = ''] = rows[0] ?? [];
   const files = [
-    'errors',
+    'audit/problem-events',
     'credentials/throttle',
     'oidc/tokens/audit-token-errors',
     'oidc/sign-in/sign-in-errors',

@@ -1,7 +1,7 @@
 /** What `doctor` says of profiles that write and lack a right to read. */
 import { beforeAll, expect, test } from 'vitest';
 import { checkReadRights } from '../../src/cli/doctor-rights.ts';
-import type { Action } from '../../src/database/tables.ts';
+import type { Action } from '../../src/rights/vocabulary.ts';
 import { declareType } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 

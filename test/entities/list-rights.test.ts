@@ -1,7 +1,7 @@
 /** Rights count on every page and count of a list, through the condition of the permit. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Action } from '../../src/database/tables.ts';
+import type { Action } from '../../src/rights/vocabulary.ts';
 import { keysIn, list, pagesOf, queryBy, seedMany } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Action } from '../../src/database/tables.ts';
+import type { Action } from '../../src/rights/vocabulary.ts';
 import { rowsOf, seed, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type Call } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 /** `DELETE /rest/entity/{name}/{key}?purge=1`: what is stored of an entity is removed for good. */
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import type { Action } from '../../src/database/tables.ts';
+import type { Action } from '../../src/rights/vocabulary.ts';
 import { addReferrers, declareWithRules } from '../support/companions.ts';
 import { declareType, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';

@@ -1,6 +1,6 @@
 /** Entities of others that a caller may read and not change: 403, where an entity that the caller may not read is 404 like a missing one. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Action, Scope } from '../../src/database/tables.ts';
+import type { Action, Scope } from '../../src/rights/vocabulary.ts';
 import { declareType, rowsOf, seed, type Entity } from '../support/entities.ts';
 import { refusalOf } from '../../src/entities/writing/refusal.ts';
 import type { Permit } from '../../src/rights/permit.ts';

@@ -2,8 +2,7 @@
  * The actions that a caller may do with entities: grants by name, action and owner, the same for every credential (rules 61, 62 and 64).
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Action, Condition } from '../../src/database/tables.ts';
-import { entityActions } from '../../src/rights/vocabulary.ts';
+import { type Action, type Condition, entityActions } from '../../src/rights/vocabulary.ts';
 import { rowsOf, seed, type Entity } from '../support/entities.ts';
 import { useService, type Call } from '../support/service.ts';
 

@@ -5,7 +5,8 @@
 import { sql, type Kysely } from 'kysely';
 import type { FastifyBaseLogger } from 'fastify';
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { Action, Database } from '../../src/database/tables.ts';
+import type { Database } from '../../src/database/tables.ts';
+import type { Action } from '../../src/rights/vocabulary.ts';
 import { scheduleCleanup } from '../../src/maintenance/cleanup.ts';
 import { useService, type TestService } from '../support/service.ts';
 

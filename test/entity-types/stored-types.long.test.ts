@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { compileType } from '../../src/entity-types/compile.ts';
 import { faultsOfDocument } from '../../src/entity-types/document.ts';
-import type { TypeSource } from '../../src/database/tables.ts';
+import type { TypeSource } from '../../src/entity-types/store.ts';
 import { AdminCommand } from '../support/admin.ts';
 import type { Entity } from '../support/entities.ts';
 import { useService, type ProblemBody } from '../support/service.ts';

@@ -7,7 +7,7 @@ import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
 import { PartMaker } from '../../src/entity-types/typed-contract/derive.ts';
 import { roles } from '../../src/entity-types/typed-contract/names.ts';
 import { parseSort } from '../../src/filter/sort.ts';
-import type { Action } from '../../src/database/tables.ts';
+import type { Action } from '../../src/rights/vocabulary.ts';
 import { declareType } from '../support/entities.ts';
 import { document } from '../support/operations.ts';
 import { list, queryBy } from '../support/lists.ts';

@@ -6,7 +6,7 @@ import { parseJson } from '../../src/json/parse-json.ts';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
-const root = new URL('../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 const service = useService();
 
 /** A JSON string of the text in which the characters that `chosen` picks are written as escapes. */
@@ -78,14 +78,14 @@ const without = new Set([
   'cli/doctor.ts',
   'config/version.ts',
   'contract/contract.ts',
-  'contract/docs-ui.ts',
-  'database/archive/manifest.ts',
-  'database/embedded/binaries.ts',
+  'pages/docs-ui.ts',
+  'embedded/archive/manifest.ts',
+  'embedded/binaries.ts',
   'database/transfer/backup-file.ts',
-  'entities/lists/cursors.ts',
-  'http/json-parts.ts',
-  'http/json.ts',
-  'parse-json.ts',
+  'entities/querying/cursors.ts',
+  'json/json-parts.ts',
+  'json/json.ts',
+  'json/parse-json.ts',
   'transfer/csv-writer.ts',
 ]);
 

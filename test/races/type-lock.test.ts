@@ -1,7 +1,8 @@
 /** Whatever takes long in a change of a type happens without the lock of all types: other names are written and changed meanwhile. */
 import { sql, type Kysely } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Action, Database } from '../../src/database/tables.ts';
+import type { Database } from '../../src/database/tables.ts';
+import type { Action } from '../../src/rights/vocabulary.ts';
 import type { Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/rights/principal.ts';
-import type { Action } from '../../src/database/tables.ts';
+import type { Action } from '../../src/rights/vocabulary.ts';
 import { authorize, grantMap, type Permit } from '../../src/rights/permit.ts';
 import { findEntity } from '../../src/entities/writing/store.ts';
 

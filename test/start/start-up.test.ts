@@ -12,6 +12,6 @@ test('the modules of the service do not load fetch and WebSocket, as an import o
     return stdout;
   };
   expect(await loads('node:http')).toContain('undici');
-  for (const module of ['service', 'start/prepare-database', 'database/embedded/embedded'])
+  for (const module of ['service', 'start/prepare-database', 'embedded/embedded'])
     expect(await loads(`./src/${module}.ts`)).not.toContain('undici');
 });

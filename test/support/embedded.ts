@@ -58,6 +58,7 @@ export async function copyOfProject(whatElse: string[]): Promise<string> {
   onTestFinished(() => rm(copy, { recursive: true, force: true }));
   for (const path of [
     'src/database',
+    'src/embedded',
     'src/config',
     'src/json/parse-json.ts',
     'test/support/embedded-process.ts',

@@ -1,6 +1,7 @@
 /** Documents of types as an earlier version stored them. */
 import { sql, type Kysely } from 'kysely';
-import type { Database, TypeSource } from '../../src/database/tables.ts';
+import type { Database } from '../../src/database/tables.ts';
+import type { TypeSource } from '../../src/entity-types/store.ts';
 
 /** Brings a document into force for a declared name without any check. A process that has read the type before does not notice it. */
 export async function storeDocument(db: Kysely<Database>, name: string, document: object, source: TypeSource): Promise<void> {

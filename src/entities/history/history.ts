@@ -11,12 +11,9 @@ import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import { atPosition, type Cursors } from '../querying/cursors.ts';
 import { representEntity } from '../represent.ts';
-import { retentionOf } from '../retention.ts';
 import type { EntityRow } from '../row.ts';
 import { findLight } from '../writing/store.ts';
 
-/** How long the versions of a name are kept whose type does not say, as PostgreSQL reads an interval. */
-const defaultKeep = 'P7D';
 /** 8 MiB with what surrounds the fields of the versions. */
 const maximumBytes = 7.5 * 2 ** 20;
 
@@ -105,11 +102,6 @@ const listFrom = prepare<VersionPlace & { before: string | null; limit: number }
     .orderBy('n')
     .compile(),
 );
-
-/** How long versions are kept under a document, as an ISO 8601 duration. */
-export function keepOf(document: Readonly<Record<string, unknown>> | undefined): string {
-  return retentionOf(document?.['x-history']) ?? defaultKeep;
-}
 
 /** The entity as it was in this version; undefined if the permit covers none that is kept. */
 export async function findVersion(

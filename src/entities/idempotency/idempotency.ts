@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
-import type { Action, Database } from '../../database/tables.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Action } from '../../rights/vocabulary.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../../authn/caller.ts';
 import { statementsWithin } from '../../database/statements-within.ts';
-import type { Action } from '../../database/tables.ts';
+import type { Action } from '../../rights/vocabulary.ts';
 import { isRefusal } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from '../writing/conflict-name.ts';

@@ -1,7 +1,8 @@
 /** What an earlier request with the same Idempotency-Key was answered with: the entity as the history has it, under the rights of the caller now. */
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { findVersion, keepOf } from '../history/history.ts';
+import { findVersion } from '../history/history.ts';
+import { historyRetention } from '../retention.ts';
 import type { Effect } from './idempotency.ts';
 import { writeOnce, type OnceDone, type RepeatableWrite } from './once.ts';
 import type { Caller } from '../../authn/caller.ts';
@@ -18,7 +19,7 @@ export async function findInVersion(
   key: string,
   version: string,
 ): Promise<EntityRow | undefined> {
-  const keep = keepOf((await types.find(permit.entity))?.document);
+  const keep = historyRetention((await types.find(permit.entity))?.document);
   const kept = await findVersion(store, permit, key, version, keep);
   if (kept) return kept;
   const present = await findEntity(store, permit, key);

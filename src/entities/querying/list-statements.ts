@@ -14,9 +14,9 @@ import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import type { Include } from './include.ts';
 import { referencesOf } from './include-statements.ts';
-import { rowColumnList, type EntityRow } from '../row.ts';
+import { rowColumnList, type EntityRow, type TrashedRow } from '../row.ts';
 import { projectedFields, type Projection } from './projection.ts';
-import { trashColumnList, type TrashedRow } from '../writing/trash.ts';
+import { trashColumnList } from '../writing/trash.ts';
 
 /** A row of a page; null in place of fields and references that the page has no room for. `references` is undefined without includes. */
 export type ListRow = Omit<EntityRow, 'fields'> & {

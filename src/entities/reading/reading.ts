@@ -2,7 +2,6 @@
 import type { components } from '../../../generated/api.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { JsonText } from '../../contract/operation.ts';
-import type { ServiceSecrets } from '../../database/service-secrets.ts';
 import { latestOf, positionOf } from '../../database/standby/log-position.ts';
 import type { FreshResult, Readers, Reading } from '../../database/standby/readers.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
@@ -11,19 +10,14 @@ import { aggregateEntities } from '../querying/aggregate.ts';
 import type { AggregateRequest } from '../querying/aggregate-request.ts';
 import { Cursors, positionIn } from '../querying/cursors.ts';
 import type { EntityQueues } from '../heavy.ts';
-import { keepOf, listVersions, type VersionQuery } from '../history/history.ts';
+import { listVersions, type VersionQuery } from '../history/history.ts';
+import type { ReadingContext } from './context.ts';
+import { historyRetention } from '../retention.ts';
 import { listEntities, type ListedPage } from '../querying/list.ts';
 import type { ListRequest } from '../querying/list-request.ts';
 import { readByType } from '../writing/type-guard.ts';
 
 type Schemas = components['schemas'];
-
-export interface ReadingParts {
-  serviceSecrets: ServiceSecrets;
-  readers: Readers;
-  entityTypes: EntityTypes;
-  entityQueues: EntityQueues;
-}
 
 /** What a request has besides its parameters: its sender, and the position in the log that its answer must have. */
 export interface ReadingCaller {
@@ -37,7 +31,7 @@ export class EntityReading {
   readonly #queues: EntityQueues;
   readonly #cursors: Cursors;
 
-  constructor({ serviceSecrets, readers, entityTypes, entityQueues }: ReadingParts) {
+  constructor({ serviceSecrets, readers, entityTypes, entityQueues }: ReadingContext) {
     this.#readers = readers;
     this.#types = entityTypes;
     this.#queues = entityQueues;
@@ -83,7 +77,7 @@ export class EntityReading {
   ): Promise<FreshResult<JsonText<Schemas['EntityHistory']>>> {
     const type = await this.#types.find(permit.entity);
     const read = await this.#begin(permit, from, type, query.cursor);
-    const keep = keepOf(type?.document);
+    const keep = historyRetention(type?.document);
     return await this.#queues.runHeavyRead(permit, from.caller, () =>
       read((reads) => listVersions(reads, this.#cursors, permit, key, { ...query, keep })),
     );

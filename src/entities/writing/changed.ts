@@ -4,8 +4,9 @@
  * {@link entityChanged}.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { eventsFrom, type AuditEventName, type Origin } from '../../audit/store.ts';
-import type { Action } from '../../database/tables.ts';
+import { eventsFrom, type AuditEventName } from '../../audit/store.ts';
+import type { Origin } from '../../authn/caller.ts';
+import type { Action } from '../../rights/vocabulary.ts';
 import type { Permit } from '../../rights/permit.ts';
 
 /** The user who changes an entity, where the request comes from, and the type that the process has checked. */

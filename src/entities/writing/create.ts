@@ -2,11 +2,10 @@
  * Creates an entity. With an Idempotency-Key the statement that creates it claims the key too, and a repeat gets the answer of the first request made of its
  * own body (security rule 79).
  */
-import type { Caller } from '../../authn/caller.ts';
+import type { Caller, Origin } from '../../authn/caller.ts';
 import { LockNotHadError, violatedUnique, withUnknownOutcome } from '../../database/failure.ts';
 import type { Statements } from '../../database/port.ts';
 import type { EntityType } from '../../entity-types/types.ts';
-import type { Origin } from '../../audit/store.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from './conflict-name.ts';

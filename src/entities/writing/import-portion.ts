@@ -1,6 +1,6 @@
 /** Writes a portion of the rows of an import in one transaction. A row that violates a rule is left out, and the others are written. */
 import type { Transaction } from 'kysely';
-import type { Origin } from '../../audit/store.ts';
+import type { Origin } from '../../authn/caller.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { Store } from '../../database/port.ts';
 import { statementsWithin } from '../../database/statements-within.ts';

@@ -17,7 +17,7 @@ import { companionValues, memberAt } from '../companion/values.ts';
 import { builder } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import { inSchema } from '../companion/table.ts';
-import type { Action } from '../../database/tables.ts';
+import type { Action } from '../../rights/vocabulary.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';

@@ -4,7 +4,7 @@ import { readableCompanion, type Companion, type CompanionReference } from '../c
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
-import { trashKeepOf } from './trash.ts';
+import { trashRetention } from '../retention.ts';
 
 /** A declared type, and its fields that refer to entities of one name, which can be its own. */
 export interface Referrer {
@@ -38,7 +38,7 @@ async function referrersOf(db: Kysely<Database>, names: readonly string[]): Prom
   return names.map((target) =>
     rows.flatMap(({ name, revision, companion, softDelete }): Referrer[] => {
       const references = referencesInForce(companion).filter(({ to }) => to === target);
-      return references.length === 0 ? [] : [{ name, revision, companion, trashKeep: trashKeepOf(softDelete), references }];
+      return references.length === 0 ? [] : [{ name, revision, companion, trashKeep: trashRetention(softDelete), references }];
     }),
   );
 }

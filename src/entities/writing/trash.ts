@@ -8,25 +8,9 @@ import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
-import { retentionOf } from '../retention.ts';
-import { entityRowColumns, type EntityRow } from '../row.ts';
+import { entityRowColumns, type TrashedRow } from '../row.ts';
 import type { Place, RowState } from './statements.ts';
 import { typeRevision } from './type-guard.ts';
-
-/** Where the type says no time. */
-const defaultKeep = 'P30D';
-
-/** How long deleted entities stay in the trash under `x-soft-delete`, as an ISO 8601 duration; null if they do not, without the keyword. */
-export function trashKeepOf(softDelete: unknown): string | null {
-  return softDelete === undefined || softDelete === null ? null : (retentionOf(softDelete) ?? defaultKeep);
-}
-
-/** What an entity in the trash has besides. */
-export interface TrashedRow extends EntityRow {
-  deletedAt: Date;
-  deletedBy: string;
-  expiresAt: Date;
-}
 
 /** SQL: moves the deleted rows of `written` to the trash, for `keep`. */
 export const moveToTrash = (userName: RawBuilder<unknown>, keep: RawBuilder<unknown>) => sql`

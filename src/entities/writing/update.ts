@@ -3,8 +3,7 @@
  * what is stored: either the patch alone decides, or the statement that writes is guarded by the version that was looked at.
  */
 import type { Statements } from '../../database/port.ts';
-import type { Origin } from '../../audit/store.ts';
-import type { Caller } from '../../authn/caller.ts';
+import type { Origin, Caller } from '../../authn/caller.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { WriteTurns } from '../heavy.ts';

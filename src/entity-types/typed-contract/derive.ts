@@ -1,7 +1,7 @@
 /** The contract with the declared types: their schemas, and the operations on their entities as paths of their own (decision 136). */
 import { foldedFields, rulesOf } from '../../entities/companion/rules.ts';
 import type { ContractDocument } from '../../contract/contract.ts';
-import type { Action } from '../../database/tables.ts';
+import type { Action } from '../../rights/vocabulary.ts';
 import { schemaOf } from '../document.ts';
 import { fieldTypesOf } from '../field-types.ts';
 import type { Schema } from '../subschemas.ts';

@@ -1,6 +1,6 @@
 /** The operations on the entities of a name: the verb of the operation id of a type, and the action that it needs. */
 import type { OperationId } from '../../contract/operation.ts';
-import type { Action } from '../../database/tables.ts';
+import type { Action } from '../../rights/vocabulary.ts';
 
 /** Streams have no schema, so those of exports and imports say nothing of the type. */
 type EntityOperation = Exclude<

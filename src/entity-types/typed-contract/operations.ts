@@ -1,6 +1,6 @@
 /** The operations on the entities of one name: those of the contract on any name, with the schemas of its type. */
 import { methods, type ContractDocument } from '../../contract/contract.ts';
-import type { Action } from '../../database/tables.ts';
+import type { Action } from '../../rights/vocabulary.ts';
 import { isSchemaObject, mapMembers, type Schema } from '../subschemas.ts';
 import { entityOperations } from './entity-operations.ts';
 import { referTo } from './tests.ts';

@@ -5,7 +5,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { deleteAssignment, findAnyProfiles, insertAssignment, lockAssignments } from '../../accounts/assignments.ts';
 import type { Identity } from '../../accounts/identities.ts';
@@ -39,7 +39,7 @@ export interface IssuedClaims {
  * before may be out of date. Claims that change nothing are still stored as the newest, once for each token. Does nothing for a disabled
  * user, and nothing but a record for a claim that is unknown.
  */
-export async function followClaims(context: Context, caller: Caller, issued: IssuedClaims): Promise<boolean> {
+export async function followClaims(context: IssuerContext, caller: Caller, issued: IssuedClaims): Promise<boolean> {
   const { store } = context;
   const {
     issuer: { issuer, profiles },

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import { findAnyProfiles, insertAssignment } from '../../accounts/assignments.ts';
@@ -30,7 +30,7 @@ export interface Presented extends IssuedClaims {
  * TokenError} `not-linked`, `client-not-linked` or `no-profile`. The user may be disabled: the caller must check that.
  */
 export async function findOrProvision<T>(
-  context: Context,
+  context: IssuerContext,
   caller: Caller,
   presented: Presented,
   find: (db: Kysely<Database>, identity: Identity) => Promise<T | undefined>,
@@ -53,7 +53,7 @@ export async function findOrProvision<T>(
  * Creates a user with the profile and links the identity to it, unless another request has done so meanwhile. Claims that are older than
  * those of a removed link create nothing.
  */
-async function provision(context: Context, caller: Caller, presented: Presented, profile: string): Promise<void> {
+async function provision(context: IssuerContext, caller: Caller, presented: Presented, profile: string): Promise<void> {
   const { store } = context;
   const { issuer, subject, claims, issuedAt } = presented;
   const identity = { issuer: issuer.issuer, subject };

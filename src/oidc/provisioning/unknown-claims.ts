@@ -4,7 +4,7 @@
  */
 import { recordWithinQuota } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import type { ClaimedProfiles } from '../issuers-file/claims.ts';
 import type { Claims } from '../tokens/claims.ts';
 import type { IssuedClaims } from './claimed-profiles.ts';
@@ -44,7 +44,7 @@ function isElsewhere({ claim: [name = ''] }: ClaimedProfiles, claims: Claims): b
 
 /** Logs and audits that the profiles of the user called `userName` did not follow the claims. */
 export async function recordUnknownClaim(
-  context: Context,
+  context: IssuerContext,
   caller: Caller,
   { issuer: { id, issuer, profiles }, subject }: IssuedClaims,
   userName: string,

@@ -3,7 +3,7 @@ import { decodeProtectedHeader, errors, type JWTPayload } from 'jose';
 import { recordWithinQuota } from '../../audit/record.ts';
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import { Problem } from '../../problems/errors.ts';
 import { revokeAtIssuer, type IssuerLogout } from '../../sessions/revoke.ts';
 import { faultyClaim, futureClaim, isSubject, isText, isTime } from '../tokens/claims.ts';
@@ -31,7 +31,7 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
  * Ends the sessions that the logout token names. Resolves when no process accepts those sessions any more. Throws 400 `malformed-request`
  * for an invalid token, and 503 `issuer-unavailable` without the keys.
  */
-export async function logoutByProvider(context: Context, caller: Caller, provider: Provider, token: string): Promise<void> {
+export async function logoutByProvider(context: IssuerContext, caller: Caller, provider: Provider, token: string): Promise<void> {
   const logout = await readLogoutToken(context, caller, provider, token);
   const ended = await context.store.transaction(async (trx) => {
     const sessions = await revokeAtIssuer(trx, logout);
@@ -45,7 +45,7 @@ export async function logoutByProvider(context: Context, caller: Caller, provide
   if (ended.length > 0) await context.listener.settle();
 }
 
-async function readLogoutToken(context: Context, caller: Caller, provider: Provider, token: string): Promise<IssuerLogout> {
+async function readLogoutToken(context: IssuerContext, caller: Caller, provider: Provider, token: string): Promise<IssuerLogout> {
   const now = context.issuers.clock.wall();
   try {
     return readClaims(provider, await verify(provider, token, now), now);

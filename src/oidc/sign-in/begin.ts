@@ -11,7 +11,7 @@ import {
 import { recordWithinQuota } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
 import { publicAddress, publicPath } from '../../config/public-url.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { returnPath } from './return-path.ts';
 import { auditSignInErrors } from './sign-in-errors.ts';
@@ -50,7 +50,7 @@ export function startPath(publicUrl: URL, provider: { id: string }, returnTo: st
  * Begins a sign-in or a link: stores a transaction, binds it to the browser by a cookie, and returns the URL of the provider. Throws 503
  * `issuer-unavailable`, which is audited, if the provider's metadata cannot be fetched.
  */
-export function beginSignIn(context: Context, caller: Caller, provider: Provider, beginning: Beginning): Promise<string> {
+export function beginSignIn(context: IssuerContext, caller: Caller, provider: Provider, beginning: Beginning): Promise<string> {
   return auditSignInErrors(context, caller, provider, async () => {
     const client = await provider.provider.current();
     const secrets = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
@@ -69,7 +69,7 @@ interface Secrets {
 }
 
 async function bindBrowser(
-  { config, store }: Context,
+  { config, store }: IssuerContext,
   { cookies }: Caller,
   { issuer }: Provider,
   { returnTo, sessionId }: Beginning,
@@ -84,7 +84,7 @@ async function bindBrowser(
 }
 
 async function authorizationUrl(
-  { config }: Context,
+  { config }: IssuerContext,
   client: Configuration,
   provider: Provider,
   beginning: Beginning,

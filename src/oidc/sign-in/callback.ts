@@ -3,7 +3,7 @@ import { findLinkedAccount } from '../../accounts/identities.ts';
 import type { Account } from '../../accounts/users.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Principal } from '../../rights/principal.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import { Problem, type ProblemLinks } from '../../problems/errors.ts';
 import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
@@ -28,7 +28,7 @@ export interface CompletedSignIn {
  * function returns the principal of the session in which a link was begun, if the request has that session.
  */
 export function completeSignIn(
-  context: Context,
+  context: IssuerContext,
   caller: Caller,
   provider: Provider,
   query: CallbackQuery,
@@ -51,7 +51,7 @@ export function completeSignIn(
 }
 
 /** Where a browser can go after a failure. A link of an identity is begun by the page, whose session it needs. */
-function linksFrom({ config }: Context, provider: Provider, { returnPath, sessionId }: SignInTransaction): ProblemLinks {
+function linksFrom({ config }: IssuerContext, provider: Provider, { returnPath, sessionId }: SignInTransaction): ProblemLinks {
   return { back: returnPath, ...(sessionId === null && { retry: startPath(config.publicUrl, provider, returnPath) }) };
 }
 
@@ -60,7 +60,7 @@ function linksFrom({ config }: Context, provider: Provider, { returnPath, sessio
  * Throws {@link SignInError} if there is none. Deletes the cookie, or sets it again if another tab of the browser needs it.
  */
 async function consumeTransaction(
-  { config, store }: Context,
+  { config, store }: IssuerContext,
   caller: Caller,
   { issuer }: Provider,
   state: string,
@@ -80,7 +80,7 @@ async function consumeTransaction(
 }
 
 /** Opens a session for the linked user or for an automatically provisioned one. Throws {@link SignInError}. */
-async function signIn(context: Context, caller: Caller, provider: Provider, verified: ExchangedCode): Promise<OpenedSession> {
+async function signIn(context: IssuerContext, caller: Caller, provider: Provider, verified: ExchangedCode): Promise<OpenedSession> {
   const { subject, authenticatedAt, signedInAt, sessionId: id, endUrl } = verified;
   const account = await findUser(context, caller, provider, verified);
   const facts = { about: { subject }, userName: account.name };
@@ -95,7 +95,7 @@ async function signIn(context: Context, caller: Caller, provider: Provider, veri
   return opened;
 }
 
-async function findUser(context: Context, caller: Caller, provider: Provider, verified: ExchangedCode): Promise<Account> {
+async function findUser(context: IssuerContext, caller: Caller, provider: Provider, verified: ExchangedCode): Promise<Account> {
   const { subject, issuedAt, claims } = verified;
   try {
     return await findOrProvision(context, caller, { issuer: provider, subject, claims, issuedAt, isClient: false }, findLinkedAccount);

@@ -6,7 +6,7 @@ import {
   ResponseBodyError,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import { issuerUnavailable } from '../tokens/cached-metadata.ts';
 import type { Claims } from '../tokens/claims.ts';
 import { isUnanswered, outageErrors } from '../tokens/issuer-http.ts';
@@ -30,7 +30,7 @@ export interface ExchangedCode extends SignedIn {
  * and 503 `issuer-unavailable` if the provider does not answer.
  */
 export async function exchangeCode(
-  { config, issuers }: Context,
+  { config, issuers }: IssuerContext,
   provider: Provider,
   { nonce, codeVerifier }: SignInTransaction,
   query: CallbackQuery,

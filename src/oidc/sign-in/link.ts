@@ -2,7 +2,7 @@
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Principal } from '../../rights/principal.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import { afterCommittedPart } from '../../database/failure.ts';
 import { Problem } from '../../problems/errors.ts';
 import { lockCaller } from '../../sessions/self-service.ts';
@@ -30,7 +30,7 @@ export function requireSameSession(principal: Principal | undefined, sessionId: 
  * one. Throws 503 `outcome-unknown` if the profiles could not follow: the link is in force.
  */
 export async function linkOwn(
-  context: Context,
+  context: IssuerContext,
   caller: Caller,
   principal: Principal,
   provider: Provider,

@@ -4,7 +4,7 @@
  */
 import { recordWithinQuota } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 
@@ -52,7 +52,12 @@ export class SignInError extends Problem {
 }
 
 /** Runs `work` and rethrows its errors; those that end a sign-in become audit events. */
-export async function auditSignInErrors<T>(context: Context, caller: Caller, { issuer }: Provider, work: () => Promise<T>): Promise<T> {
+export async function auditSignInErrors<T>(
+  context: IssuerContext,
+  caller: Caller,
+  { issuer }: Provider,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {

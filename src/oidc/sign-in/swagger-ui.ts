@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isLoopback } from '../../config/near-hosts.ts';
 import { publicAddress, publicPath } from '../../config/public-url.ts';
 import type { OfferedIssuer } from '../../pages/docs-issuers.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import { startUrl } from './begin.ts';
 import type { TrustedIssuer } from '../tokens/issuer-registry.ts';
 
@@ -14,7 +14,7 @@ const issuerAnswerTimeoutMs = 1_000;
  * The issuers at which users can sign in or that know Swagger UI as a client, in the order of the file. Omits issuers whose endpoints are
  * unknown. Never throws.
  */
-export async function offeredIssuers({ config, issuers }: Pick<Context, 'config' | 'issuers'>): Promise<OfferedIssuer[]> {
+export async function offeredIssuers({ config, issuers }: Pick<IssuerContext, 'config' | 'issuers'>): Promise<OfferedIssuer[]> {
   const candidates = issuers.all.filter(({ clientId, swaggerUi }) => clientId !== undefined || swaggerUi);
   const offered = await Promise.all(candidates.map((issuer) => offer(issuer, config.publicUrl)));
   return offered.filter((issuer) => issuer !== undefined);

@@ -1,6 +1,6 @@
 /** Signs in by a trusted issuer's access token: verifies the token, finds its user, and opens a session. */
 import type { Caller } from '../../authn/caller.ts';
-import type { Context } from '../../context.ts';
+import type { IssuerContext } from '../context.ts';
 import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findLinkedAccount, type Identity } from '../../accounts/identities.ts';
 import type { Account } from '../../accounts/users.ts';
@@ -22,7 +22,7 @@ export interface TokenLogin {
  * Opens a session that is limited to the access token's scopes. Its absolute lifetime counts from the sign-in at the issuer (rule 47).
  * Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
  */
-export function loginByToken(context: Context, caller: Caller, asked: TokenLogin): Promise<OpenedSession> {
+export function loginByToken(context: IssuerContext, caller: Caller, asked: TokenLogin): Promise<OpenedSession> {
   return auditTokenErrors(context, caller, async () => {
     const token = await verify(context, caller, asked);
     const account = await findUser(context, caller, token);
@@ -30,7 +30,7 @@ export function loginByToken(context: Context, caller: Caller, asked: TokenLogin
   });
 }
 
-async function verify({ issuers }: Context, caller: Caller, { issuer, accessToken }: TokenLogin): Promise<AccessToken> {
+async function verify({ issuers }: IssuerContext, caller: Caller, { issuer, accessToken }: TokenLogin): Promise<AccessToken> {
   const expected = issuers.findNamed(issuer);
   if (!expected) throw new TokenError('unknown-issuer');
   return await verifyAccessToken(issuers, accessToken, { address: caller.origin.address, expected });
@@ -40,7 +40,7 @@ async function verify({ issuers }: Context, caller: Caller, { issuer, accessToke
  * The active account of the token's subject. Throws {@link TokenError} for any other subject, and if the sign-in at the issuer was longer
  * ago than a session's absolute lifetime.
  */
-async function findUser(context: Context, caller: Caller, token: AccessToken): Promise<Account> {
+async function findUser(context: IssuerContext, caller: Caller, token: AccessToken): Promise<Account> {
   const account = await findOrProvision(context, caller, token, findLinkedAccount);
   const facts = { about: identityOf(token), userName: account.name };
   if (!account.active) throw new TokenError('user-disabled', facts);
@@ -50,7 +50,7 @@ async function findUser(context: Context, caller: Caller, token: AccessToken): P
 }
 
 async function succeed(
-  context: Context,
+  context: IssuerContext,
   caller: Caller,
   { locale }: TokenLogin,
   token: AccessToken,

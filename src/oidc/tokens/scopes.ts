@@ -1,5 +1,5 @@
 /** Converts the scopes of a token into a ceiling on the grants of the linked user's roles (security rule 48). */
-import type { Action, Scope } from '../../database/tables.ts';
+import type { Action, Scope } from '../../rights/vocabulary.ts';
 import type { AccessToken } from './verify.ts';
 
 const actionsOf: Record<'read' | 'write', readonly Action[]> = { read: ['read'], write: ['create', 'update', 'delete'] };

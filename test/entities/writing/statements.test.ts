@@ -65,37 +65,37 @@ const condition = new RegExp(
 
 describe('a statement on the table entity', () => {
   test('is in one of fifteen files', () => {
-    const root = new URL('../../', import.meta.url);
+    const root = new URL('../../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
       [
-        'bulk/bulk-statements',
-        'bulk/conflicts',
-        'bulk/import-statements',
-        'fill',
-        'grouped-writes',
-        'lists/include-statements',
-        'lists/list-statements',
-        'natural-keys',
-        'references',
-        'removal/referrers',
-        'removal/removal-statements',
-        'scan',
-        'statements',
-        'upsert-statements',
-        'verify',
+        'companion/fill',
+        'companion/scan',
+        'companion/verify',
+        'querying/include-statements',
+        'querying/list-statements',
+        'writing/bulk-statements',
+        'writing/conflicts',
+        'writing/grouped-writes',
+        'writing/import-statements',
+        'writing/natural-keys',
+        'writing/references',
+        'writing/referrers',
+        'writing/removal-statements',
+        'writing/statements',
+        'writing/upsert-statements',
       ].map((name) => `src/entities/${name}.ts`),
     );
     expect(texts).toHaveLength(34);
   });
 
   test('is in one of four files if it changes rows', () => {
-    const root = new URL('../../', import.meta.url);
+    const root = new URL('../../../', import.meta.url);
     const changes =
       /\b(?:insert into|update|delete from|merge into) "?(?:only )?"?entity\b(?![.-])|\b(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*'entity[ ']/i;
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => changes.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
-      ['bulk/bulk-statements', 'grouped-writes', 'removal/removal-statements', 'statements'].map((name) => `src/entities/${name}.ts`),
+      ['bulk-statements', 'grouped-writes', 'removal-statements', 'statements'].map((name) => `src/entities/writing/${name}.ts`),
     );
   });
 

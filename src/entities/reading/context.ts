@@ -1,0 +1,26 @@
+/** What the rooms of entities need of the process. */
+import type { Config } from '../../config/settings.ts';
+import type { Store } from '../../database/port.ts';
+import type { ServiceSecrets } from '../../database/service-secrets.ts';
+import type { Readers } from '../../database/standby/readers.ts';
+import type { EntityTypes } from '../../entity-types/types.ts';
+import type { EntityQueues } from '../heavy.ts';
+
+/** For reading entities. */
+export interface ReadingContext {
+  /** The keys that the service has in its database. */
+  serviceSecrets: ServiceSecrets;
+  /** Chooses between the database and its standby for lists. */
+  readers: Readers;
+  /** The schemas of declared entities' fields. */
+  entityTypes: EntityTypes;
+  /** Bounds concurrent entity operations that cost the database much. */
+  entityQueues: EntityQueues;
+}
+
+/** For reading and writing them. */
+export interface EntityContext extends ReadingContext {
+  config: Config;
+  /** The database. */
+  store: Store;
+}

@@ -1,0 +1,17 @@
+/** What this room needs of the process. */
+import type { Config } from '../config/settings.ts';
+import type { Listener } from '../database/notifications.ts';
+import type { Store } from '../database/port.ts';
+import type { LeftoverQueue } from './leftover-queue.ts';
+import type { EntityTypes } from './types.ts';
+
+export interface TypeContext {
+  config: Config;
+  /** The database. */
+  store: Store;
+  listener: Listener;
+  /** The schemas of declared entities' fields. */
+  entityTypes: EntityTypes;
+  /** Drops what changes of types leave behind. */
+  leftovers: LeftoverQueue;
+}

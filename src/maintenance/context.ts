@@ -1,0 +1,19 @@
+/** What this room needs of the process: nearly all of it, because each part has metrics. */
+import type { FollowedFile, Current } from '../config/secret-file.ts';
+import type { Secret } from '../config/secrets.ts';
+import type { EntityContext } from '../entities/reading/context.ts';
+import type { TypeContext } from '../entity-types/context.ts';
+import type { IssuerContext } from '../oidc/context.ts';
+import type { PasswordContext } from '../password/context.ts';
+import type { DailyBackups } from './daily-backups.ts';
+
+export interface MaintenanceContext extends PasswordContext, IssuerContext, TypeContext, EntityContext {
+  /** What a scraper of `/metrics` must show; undefined: there is no such route. */
+  metricsTokens: Current<readonly Secret[]> | undefined;
+  /** The files of secrets that this process follows. */
+  secretFiles: readonly FollowedFile[];
+  /** The backup of each day; undefined without BACKUP_DIR. */
+  dailyBackups: DailyBackups | undefined;
+  /** The version of the contract. */
+  version: string;
+}

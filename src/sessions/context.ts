@@ -1,0 +1,26 @@
+/** What this room needs of the process. */
+import type { PrincipalCache } from '../authn/principal-cache.ts';
+import type { Config } from '../config/settings.ts';
+import type { AttemptContext } from '../credentials/context.ts';
+import type { Listener } from '../database/notifications.ts';
+import type { Store } from '../database/port.ts';
+
+/** For opening, changing and ending sessions. */
+export interface SessionContext {
+  config: Config;
+  /** The database. */
+  store: Store;
+  principals: PrincipalCache;
+  listener: Listener;
+}
+
+/** For signing in by a password. */
+export interface LoginContext extends SessionContext, AttemptContext {}
+
+/** For showing the service to a client. */
+export interface SessionInfoContext extends Pick<SessionContext, 'config' | 'store'> {
+  /** The trusted issuers of access tokens, and those at which users sign in with a browser. */
+  issuers: { readonly size: number; readonly providers: { readonly length: number } };
+  /** The version of the contract. */
+  version: string;
+}
