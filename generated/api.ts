@@ -1340,7 +1340,7 @@ export interface components {
             /** @description The name of the user who made the change. */
             updatedBy: string;
             fields: components["schemas"]["Fields"];
-            /** @description The members at the top of the fields that differ from the version before. Null at the creation, or if that version is no longer stored. */
+            /** @description The members at the top of the fields that differ from the version before. Null at the creation. Null also if the version before is no longer stored, unless it was over 12 hours old when it was replaced. */
             changed: string[] | null;
         };
         /** @description A page of versions. */

@@ -715,7 +715,7 @@ export type EntityVersion = {
     updatedBy: string;
     fields: Fields;
     /**
-     * The members at the top of the fields that differ from the version before. Null at the creation, or if that version is no longer stored.
+     * The members at the top of the fields that differ from the version before. Null at the creation. Null also if the version before is no longer stored, unless it was over 12 hours old when it was replaced.
      */
     changed: Array<string> | null;
 };

@@ -15,6 +15,7 @@ export function administratorAs(userName: string): Principal {
     method: 'bearer',
     issuer: null,
     authenticatedAt: new Date(),
+    credential: 'command',
     session: undefined,
     grants: grantMap(entityActions.map((action) => ({ entity: '*', action, condition: 'any' }))),
     scopes: null,

@@ -56,6 +56,7 @@ export async function findKey(store: Store, id: string): Promise<FoundKey | unde
   const [row] = await store.read(findLive, { id });
   if (!row) return undefined;
   const { locale, now: authenticatedAt, scopes } = row;
-  const principal = principalOf(row, { locale, method: 'api-key', issuer: null, authenticatedAt, session: undefined, scopes });
+  const credential = `key:${id}`;
+  const principal = principalOf(row, { locale, method: 'api-key', issuer: null, authenticatedAt, credential, session: undefined, scopes });
   return { keyHash: row.keyHash, principal, lifeMs: row.lifeMs, lastUsed: row.lastUsed };
 }

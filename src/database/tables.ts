@@ -113,6 +113,10 @@ export interface Database {
     created_by: string;
     fields: Json<Record<string, unknown>> | null;
     xid: GeneratedInt8;
+    changed: string[] | null;
+    before: Json<Record<string, unknown>> | null;
+    credential: string | null;
+    request: string | null;
   };
   feed_tick: {
     n: GeneratedInt8;

@@ -48,7 +48,7 @@ async function recognise(context: IssuerContext, caller: Caller, token: string |
   if (cached) return cached;
   const started = principals.startVerification();
   const verified = await verifyAccessToken(issuers, token, { address: caller.origin.address });
-  const { issuer, subject } = verified;
+  const { issuer, subject, clientId } = verified;
   const identity = { issuer: issuer.issuer, subject };
   const found = await findOrProvision(context, caller, verified, findLinkedCaller);
   if (!found.active) throw new TokenError('user-disabled', { about: identity, userName: found.userName });
@@ -57,6 +57,7 @@ async function recognise(context: IssuerContext, caller: Caller, token: string |
     method: 'bearer',
     issuer: issuer.issuer,
     authenticatedAt: verified.authenticatedAt,
+    credential: `token:${issuer.issuer}:${clientId}`,
     session: undefined,
     scopes: ceilingOf(verified),
   });

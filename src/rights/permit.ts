@@ -19,6 +19,8 @@ export interface Permit<A extends Action> {
   readonly userName: string;
   /** The acting session's handle, for the audit trail; null for a stateless credential. */
   readonly sessionId: string | null;
+  /** The acting credential, as {@link Principal} has it. */
+  readonly credential: string;
   /** True when it covers only rows that the user created; `rowsCovered` of row-predicate.ts puts that into statements (rule 64). */
   readonly ownOnly: boolean;
   /**
@@ -49,7 +51,8 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   const referable = (name: string) => widestCondition(conditionsOf(principal, name, 'read'));
   const findable = (name: string) => (isInScope(principal, name, 'read') ? referable(name) : undefined);
   const sessionId = principal.session?.id ?? null;
-  return { entity, userName: principal.user.name, sessionId, ownOnly, widerRead, referable, findable } as Permit<A>;
+  const { user, credential } = principal;
+  return { entity, userName: user.name, sessionId, credential, ownOnly, widerRead, referable, findable } as Permit<A>;
 }
 
 /**

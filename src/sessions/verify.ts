@@ -74,6 +74,7 @@ export function principalOfSession(row: SessionCallerRow, tokenHash: Buffer): Pr
     method: row.method,
     issuer: row.issuer,
     authenticatedAt: row.authenticatedAt,
+    credential: `session:${row.id}`,
     session: {
       id: row.id,
       createdAt: row.createdAt,

@@ -8,6 +8,7 @@ const principal = (name: string): Principal => ({
   profile: undefined,
   locale: 'en',
   method: 'password',
+  credential: 'session:1',
   issuer: null,
   authenticatedAt: new Date(0),
   session: undefined,

@@ -73,7 +73,11 @@ create table entity_change (
   created_at timestamp with time zone not null,
   created_by text not null,
   fields jsonb,
-  xid xid8 default pg_current_xact_id() not null
+  xid xid8 default pg_current_xact_id() not null,
+  changed text[],
+  before jsonb,
+  credential text,
+  request uuid
 );
 
 create table entity_trash (
@@ -660,6 +664,26 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.json_changed_members(former jsonb, fields jsonb, candidates jsonb)
+ RETURNS TABLE(changed text[], before jsonb)
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select names, case when octet_length(values::text) <= 65536 then values end
+  from (
+    select case when former is not null then coalesce(array_agg(name order by name), '{}') end as names,
+      case when former is not null then coalesce(jsonb_object_agg(name, was) filter (where was is not null), '{}') end as values
+    from (
+      select name, whole.was -> name as was, whole.becomes -> name as becomes
+      -- `|| '{}'` decompresses a stored value once, instead of once for each member that is looked up.
+      from (select former || '{}' as was, fields || '{}' as becomes where former is not null offset 0) as whole
+      cross join lateral jsonb_object_keys(candidates) as name
+      offset 0
+    ) as members
+    where was::text is distinct from becomes::text
+  ) as found
+$function$;
+
 CREATE OR REPLACE FUNCTION public.json_count_removed(before jsonb, after jsonb)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1008,7 +1032,7 @@ AS $function$
 declare
   purged integer;
 begin
-  update entity_change set fields = null
+  update entity_change set fields = null, changed = null, before = null
   where name = entity_name and key = entity_key and not exists (select from entity where name = entity_name and key = entity_key)
     and id = any (array (
       select id from entity_change where name = entity_name and key = entity_key and fields is not null limit most));

@@ -20,7 +20,7 @@ export const undoLaterMigrations = `
   drop schema entity_data cascade;
   drop function refuse_to_orphan_entities cascade;
   alter table entity drop column bytes, add foreign key (created_by) references user_account (name), add foreign key (updated_by) references user_account (name);
-  drop function entity_instant, entity_exact_instant, json_merge_members, json_without, json_count_removed, json_project, entity_companion_delete, pinned;
+  drop function entity_instant, entity_exact_instant, json_merge_members, json_without, json_count_removed, json_changed_members, json_project, entity_companion_delete, pinned;
   drop trigger service_secret_changed on service_secret;
   delete from service_secret where name = 'cursor';
   alter table service_secret drop column changed_at;

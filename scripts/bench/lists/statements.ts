@@ -24,6 +24,7 @@ const reader: Principal = {
   profile: undefined,
   locale: 'en',
   method: 'api-key',
+  credential: 'key:bench',
   issuer: null,
   authenticatedAt: new Date(),
   session: undefined,

@@ -82,6 +82,7 @@ const listFrom = prepare<VersionPlace & { before: string | null; limit: number }
         .select([
           ...changeColumns,
           'fields',
+          sql.ref('changed').as('stored'),
           sql<number>`sum(octet_length(fields::text)) over (order by version desc, id desc)`.as('bytes'),
           sql<number>`row_number() over (order by version desc, id desc)`.as('n'),
           sql<string | null>`lead(fields) over (order by version desc, id desc)`.as('earlier'),
@@ -91,10 +92,10 @@ const listFrom = prepare<VersionPlace & { before: string | null; limit: number }
     .select([
       ...(['id', 'name', 'key', 'version', 'operation', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'] as const),
       // Members of the same bytes are equal. The texts of others have the digits of numbers. With the texts of all, 100 versions of 1.9 MB took 4 s; now 2 s.
-      sql<string[] | null>`case when earlier is not null and n <= ${value('limit')} then array(
+      sql<string[] | null>`coalesce(stored, case when earlier is not null and n <= ${value('limit')} then array(
         select key from jsonb_each(fields) as now full join jsonb_each(earlier) as before using (key)
         where case when record_image_ne(row(now.value), row(before.value)) then now.value::text is distinct from before.value::text end order by key
-      ) end`.as('changed'),
+      ) end)`.as('changed'),
       sql<string | null>`case when n = 1 or (bytes <= ${sql.lit(maximumBytes)} and n <= ${value('limit')}) then fields::text end`.as(
         'fields',
       ),

@@ -1,6 +1,6 @@
 /**
  * What goes along with each change of an entity, in the statement and so in the transaction of the change: its audit event (rule 85), its version
- * in the history, and its row in the companion table of the type. Every statement that creates, updates or deletes entities is made by
+ * in the history with what it replaced and who made it (decision 300), and its row in the companion table of the type. Every statement that creates, updates or deletes entities is made by
  * {@link entityChanged}.
  */
 import { sql, type RawBuilder } from 'kysely';
@@ -13,6 +13,9 @@ import type { Permit } from '../../rights/permit.ts';
 export interface ChangeValues {
   userName: string;
   sessionId: string | null;
+  /** As {@link Permit} has it. */
+  credential: string;
+  /** A UUID. */
   requestId: string;
   address: string;
   userAgent: string | null;
@@ -24,6 +27,7 @@ export interface ChangeValues {
 export const changeValues = (permit: Permit<Action>, origin: Origin, typeRevision: string): ChangeValues => ({
   userName: permit.userName,
   sessionId: permit.sessionId,
+  credential: permit.credential,
   requestId: origin.requestId,
   address: origin.address,
   userAgent: origin.userAgent ?? null,
@@ -33,6 +37,7 @@ export const changeValues = (permit: Permit<Action>, origin: Origin, typeRevisio
 const columnTypes: Readonly<Record<keyof ChangeValues, string>> = {
   userName: 'text',
   sessionId: 'uuid',
+  credential: 'text',
   requestId: 'text',
   address: 'text',
   userAgent: 'text',
@@ -45,10 +50,29 @@ export const changeColumns = sql.join(Object.keys(columnTypes).map((name) => sql
 /** SQL: the same, each with its type. */
 export const typedChangeColumns = sql.join(Object.entries(columnTypes).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
 
-type ChangeKind = 'created' | 'updated' | 'deleted' | 'restored' | 'purged';
+/** The version that a change replaces. */
+interface FormerVersion {
+  /** The expression of {@link formerFields} in a query of `rows`. */
+  fields: RawBuilder<unknown>;
+  /** An expression of JSON objects, in a query of `rows`: all members that the change may change. Null makes no comparison. */
+  candidates: RawBuilder<unknown>;
+}
 
-interface EntityChange {
-  event: AuditEventName & `entity.${ChangeKind}`;
+/** SQL: the fields of a locked row of `table`, which a change replaces; null if that version is at most 12 hours old, so that the history has it for longer. */
+export const formerFields = (table: 'entity' | 'entity_trash'): RawBuilder<unknown> => {
+  const row = sql.ref(table);
+  return sql`case when ${row}.updated_at < now() - interval '12 hours' then ${row}.fields end`;
+};
+
+type ReplacingEvent = 'entity.updated' | 'entity.restored';
+
+type EntityChange = CommonChange &
+  (
+    | { event: AuditEventName & ReplacingEvent; former: FormerVersion }
+    | { event: AuditEventName & `entity.${'created' | 'deleted' | 'purged'}`; former?: undefined }
+  );
+
+interface CommonChange {
   /** The common table expressions that `written` uses. */
   steps?: RawBuilder<unknown>;
   /** The statement that changes rows and returns each one whole: `returning entity.*`. */
@@ -69,7 +93,7 @@ interface EntityChange {
 
 /** Makes the statement that changes entities and writes what goes along with each change, in one round trip. */
 export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
-  const { event, steps, written, value, rows = sql.ref('written'), companion, also, unchanged, returning } = change;
+  const { event, former, steps, written, value, rows = sql.ref('written'), companion, also, unchanged, returning } = change;
   const events = eventsFrom(rows, value, {
     event: sql.lit(event),
     sessionId: sql`${value('sessionId')}::uuid`,
@@ -77,11 +101,15 @@ export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
   });
   // The last row of a purged entity, which may be one of its history, has no time of its last change.
   const at = event === 'entity.purged' ? sql`now()` : sql`greatest(now(), written.updated_at)`;
+  const compared =
+    former && sql` cross join lateral json_changed_members(${former.fields}, written.fields, ${former.candidates}) as change`;
   const history = sql`
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request
+      ${former ? sql`, changed, before` : sql``})
     select ${at}, written.name, written.key, written.version, ${sql.lit(event.slice('entity.'.length))}, ${value('userName')},
-      written.created_at, written.created_by, written.fields
-    from ${rows}`;
+      written.created_at, written.created_by, written.fields, ${value('credential')}, ${value('requestId')}::uuid
+      ${former ? sql`, change.changed, change.before` : sql``}
+    from ${rows}${compared ?? sql``}`;
   const expressions = [...(steps ? [steps] : []), sql`written as (${written})`, sql`events as (${events})`, sql`history as (${history})`];
   if (companion) expressions.push(sql`companion as (${companion})`);
   if (also) expressions.push(sql`also as (${also})`);

@@ -7,7 +7,7 @@ import type { Companion } from '../companion/layout.ts';
 import { inputColumns, inputNames, insertRows, updateRows, writtenWith } from '../companion/rows.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
 import { rowsCovered } from '../../rights/row-predicate.ts';
-import { changeColumns, entityChanged, typedChangeColumns } from './changed.ts';
+import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { areLight } from '../heavy.ts';
 import { columnList, type EntityRow } from '../row.ts';
 import { areSameFields, isSameMerged } from './same-fields.ts';
@@ -89,6 +89,7 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
     (rows) =>
       entityChanged({
         event: 'entity.updated',
+        former: { fields: sql.ref('former'), candidates: sql`coalesce(patch, former || input.merged)` },
         // The lateral join takes the rows one by one from the index: the planner cannot estimate that there are few.
         steps: sql`
       input as materialized (
@@ -98,14 +99,16 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
           with ordinality as input (name, key, owner, versions, patch, merged, "limit", ${kept} ${input.names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
-          select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields from entity
+          select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields,
+            ${formerFields('entity')} as former from entity
           where ${isUpdated} and not ${isUnchanged}
           for no key update skip locked
         ) as found
         where ${inputIsOfCurrentType}
       )`,
         // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
-        written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
+        written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000
+          returning n, entity.*, merged.former`,
         // First the few rows without a change are found, so that no other row is looked up twice.
         unchanged: sql`
           select n, found.* from (select * from input where n not in (select n from merged) and ${inputIsOfCurrentType} offset 0) as input

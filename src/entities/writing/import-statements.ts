@@ -6,7 +6,7 @@ import { inputColumns, inputNames, updateRows, writtenWith } from '../companion/
 import { inSchema } from '../companion/table.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
-import { changeColumns, entityChanged, typedChangeColumns } from './changed.ts';
+import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { valuesAt } from './references.ts';
 import { areSameFields } from './same-fields.ts';
 import { storeMerged } from './statements.ts';
@@ -128,6 +128,7 @@ export const prepareReplaceMany = (companion: Companion | null, variant?: string
     (values) =>
       entityChanged({
         event: 'entity.updated',
+        former: { fields: sql.ref('former'), candidates: sql`(former || written.fields)` },
         steps: sql`
       input as materialized (
         select *
@@ -136,14 +137,15 @@ export const prepareReplaceMany = (companion: Companion | null, variant?: string
           with ordinality as input (name, key, owner, version, fields, "limit", ${names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
-          select entity.name, entity.key, input.fields from entity
+          select entity.name, entity.key, input.fields, ${formerFields('entity')} as former from entity
           where ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key and entity.version = input.version
           for no key update
         ) as found
         where ${typeIsCurrent(sql.ref('input.name'), sql.ref('input.typeRevision'))}
       )`,
         // Always true, so that the planner estimates few rows.
-        written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
+        written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000
+          returning n, entity.*, merged.former`,
         value: (name) => sql.ref(name),
         rows,
         companion: companion ? updateRows(companion, writtenWith(companion, rows)) : undefined,

@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';
 import { deleteRow, inputColumns, updateRows, writtenWith } from '../companion/rows.ts';
 import { inSchema } from '../companion/table.ts';
-import { entityChanged, type ChangeValues } from './changed.ts';
+import { entityChanged, formerFields, type ChangeValues } from './changed.ts';
 import { noEarlierThan } from './statements.ts';
 import { moveToTrash } from './trash.ts';
 
@@ -83,10 +83,13 @@ export function clearReferences(
   const input = JSON.stringify(rows.map(({ key, values }) => ({ key, ...values })));
   return entityChanged({
     event: 'entity.updated',
-    steps: sql`input as materialized (select * from jsonb_to_recordset(${input}::jsonb) as input (${columns}))`,
+    former: { fields: sql.ref('former'), candidates: sql`jsonb_build_object(${path[0] ?? ''}::text, null)` },
+    steps: sql`former as materialized (
+      select key, ${formerFields('entity')} as former from entity where name = ${name} and key = any(${rows.map(({ key }) => key)}::bigint[])
+    ), input as materialized (select * from jsonb_to_recordset(${input}::jsonb) as input (${columns}))`,
     written: sql`
       update entity set fields = jsonb_set(fields, ${path}::text[], 'null'), version = version + 1, updated_at = ${noEarlierThan(sql`entity.updated_at`)}, updated_by = ${change.userName}
-      from input where entity.name = ${name} and entity.key = input.key returning entity.*`,
+      from input join former using (key) where entity.name = ${name} and entity.key = input.key returning entity.*, former.former`,
     value: valueOf(change),
     companion: updateRows(companion, writtenWith(companion, sql`written join input using (key)`)),
     returning: sql.ref('key'),

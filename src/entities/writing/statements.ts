@@ -7,7 +7,7 @@ import { builder, prepare, type ValueOf } from '../../database/driver/prepared.t
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import type { Companion } from '../companion/layout.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
-import { entityChanged, type ChangeValues } from './changed.ts';
+import { entityChanged, formerFields, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from '../heavy.ts';
 import { isAt, locksClaim, type Claim } from '../idempotency/idempotency.ts';
 import { moveToTrash, trashedAt } from './trash.ts';
@@ -170,9 +170,10 @@ export const isWithin = (fields: RawBuilder<unknown>, limit: RawBuilder<unknown>
 
 type OneChange = GuardedPlace & CompanionText & { patch: string; limit: number };
 
-/** SQL of a change of one entity: its fields afterwards, and whether they are the same. */
+/** SQL of a change of one entity: its fields afterwards, the members that may change, and whether the fields are the same. */
 interface OneMerge {
   fields: (patch: RawBuilder<unknown>) => RawBuilder<unknown>;
+  candidates: (patch: RawBuilder<unknown>) => RawBuilder<unknown>;
   isUnchanged: (patch: RawBuilder<unknown>) => RawBuilder<boolean>;
 }
 
@@ -181,7 +182,7 @@ interface OneMerge {
  * changes nothing locks and writes nothing, and returns the row of the snapshot (decision 220).
  */
 const changeOne =
-  (name: string, event: 'entity.updated' | 'entity.restored', { fields, isUnchanged }: OneMerge) =>
+  (name: string, event: 'entity.updated' | 'entity.restored', { fields, candidates, isUnchanged }: OneMerge) =>
   (companion: Companion | null, variant?: string) =>
     prepare<OneChange, EntityRow>(
       name,
@@ -190,15 +191,16 @@ const changeOne =
         const isSame = isUnchanged(patch);
         return entityChanged<EntityRow>({
           event,
+          former: { fields: sql.ref('former'), candidates: candidates(patch) },
           steps: sql`
       merged as materialized (
-        select name, key, ${fields(patch)} as fields
+        select name, key, ${fields(patch)} as fields, ${formerFields('entity')} as former
         from entity where ${guardedRowAt(value)} and not ${isSame} for no key update
       )`,
           unchanged: sql`
             select entity.* from entity
             where ${guardedRowAt(value)} and not exists (select from merged) and ${isSame} and ${isWithin(sql`entity.fields`, value('limit'))}`,
-          written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
+          written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*, merged.former`,
           value,
           companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
           returning: columnList,
@@ -209,12 +211,14 @@ const changeOne =
 
 export const prepareUpdateOne = changeOne('entity.update', 'entity.updated', {
   fields: (patch) => sql`json_merge_patch(fields, ${patch})`,
+  candidates: (patch) => patch,
   isUnchanged: (patch) => isSameMerged(sql`entity.fields`, patch),
 });
 
 /** The patch has all fields of the entity. */
 export const prepareRestoreOne = changeOne('entity.restore', 'entity.restored', {
   fields: (patch) => patch,
+  candidates: (patch) => sql`(former || ${patch})`,
   isUnchanged: (patch) => areSameFields(sql`entity.fields`, patch),
 });
 
@@ -253,8 +257,9 @@ export const prepareUndeleteOne = (companion: Companion | null, variant?: string
       trashed as (
         delete from entity_trash where ${trashedAt(value)}
           and entity_trash.version = any(${value('versions')}::bigint[]) and ${changeIsOfCurrentType(value)}
-        returning *
+        returning *, ${formerFields('entity_trash')} as former
       )`,
+        former: { fields: sql`(select former from trashed)`, candidates: sql`((select former from trashed) || written.fields)` },
         written: sql`
           insert into entity (name, key, version, fields, created_at, created_by, updated_at, updated_by) overriding system value
           select name, key, version + 1, ${value('patch')}::jsonb, created_at, created_by,

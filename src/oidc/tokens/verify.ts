@@ -23,6 +23,8 @@ function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, { claim, caus
 export interface AccessToken {
   issuer: TrustedIssuer;
   subject: string;
+  /** The client to which the issuer gave the token. */
+  clientId: string;
   /** All claims that the issuer has signed. */
   claims: Claims;
   /** Whether a client got the token for itself, without a user. */
@@ -199,6 +201,7 @@ function readClaims(issuer: TrustedIssuer, claims: Claims, now: number): AccessT
   return {
     issuer,
     subject,
+    clientId,
     claims,
     isClient: isClientToken(claims, clientId),
     scopes,
