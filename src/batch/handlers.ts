@@ -11,6 +11,7 @@ import { drawKeys } from '../entities/key.ts';
 import { writeOnce, type RepeatableWrite } from '../entities/idempotency/once.ts';
 import { findInVersion, type ReplayPermit } from '../entities/idempotency/replay.ts';
 import { representEntity } from '../entities/represent.ts';
+import { sizeProblem } from '../entities/writing/rules.ts';
 import type { Writes } from '../entities/writing/update.ts';
 import { Problem } from '../problems/errors.ts';
 import { dryRunOf } from '../http/prefer.ts';
@@ -91,7 +92,7 @@ export function batchHandlers(context: EntityContext & AuditContext): BatchHandl
       try {
         if (performance.now() > end)
           throw problemAt(index, new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } }));
-        if (characters > maximumBytes) throw problemAt(index, new Problem('content-too-large', { values: { limit: maximumBytes } }));
+        if (characters > maximumBytes) throw problemAt(index, sizeProblem(maximumBytes));
         const { outcome, isReplayed } = await writeOnce(writes, permit, input.caller, {
           ...repeatable([permit]),
           claim: claim && { ...claim, operation: `${claim.operation}/${index}` },

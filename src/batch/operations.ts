@@ -1,9 +1,8 @@
 /** The operations of a batch: each with its permit, the type of its entity, and the key that a create will give. */
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../rights/principal.ts';
-import { checkedBy, type Checked } from '../entities/writing/store.ts';
+import { allow, requireEntityLimits, requireNoFaults, validationProblem, type Checked } from '../entities/writing/rules.ts';
 import type { Statements } from '../database/port.ts';
-import { requireEntityLimits } from '../entities/entity-limits.ts';
 import { NaturalKeys, type SentFields } from '../entities/writing/natural-keys.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
@@ -150,7 +149,7 @@ export class BatchReader {
       if (id !== undefined && ids.has(id)) faults.push({ pointer: `/operations/${index}/id`, code: 'repeated' });
       if (id !== undefined) ids.add(id);
     }
-    if (faults.length > 0) throw new Problem('validation-failed', { faults });
+    requireNoFaults(faults);
   }
 
   /** The permits of all operations, in their order. Throws 403 unless the caller may do what they do. */
@@ -192,7 +191,7 @@ export class BatchReader {
         if (faults.length >= maximumFaults) break;
       }
     }
-    if (faults.length > 0) throw new Problem('validation-failed', { faults });
+    requireNoFaults(faults);
     return operations;
   }
 
@@ -230,10 +229,7 @@ export class BatchReader {
       case 'create': {
         const create = permit as Permit<'create'>;
         const { text, fields } = await this.#withAllKeys(naturalKeys, index, sent, type);
-        const checked = await inFields(() => {
-          type?.check(fields);
-          return checkedBy(type, fields);
-        });
+        const checked = await inFields(() => allow({ type, next: { text, fields } }));
         return { ...common, op: 'create', permit: create, fields: text, checked };
       }
     }
@@ -258,13 +254,11 @@ export class BatchReader {
       if (id === undefined) continue;
       const target = this.#created.get(id);
       if (target && target.index > index) this.#refersForward = true;
-      if (!target)
-        throw new Problem('validation-failed', { faults: [{ pointer: `/fields${pointerTo(path)}`, code: 'reference-not-found' }] });
+      if (!target) throw validationProblem([{ pointer: `/fields${pointerTo(path)}`, code: 'reference-not-found' }]);
       text = withReplaced(text, path, JSON.stringify(target.key));
     }
     const stray = Object.keys(fields).find((name) => this.#ids.has(referenceAt(fields, [name]) ?? '') && !references.has(name));
-    if (stray !== undefined)
-      throw new Problem('validation-failed', { faults: [{ pointer: `/fields${pointerTo([stray])}`, code: 'not-a-reference' }] });
+    if (stray !== undefined) throw validationProblem([{ pointer: `/fields${pointerTo([stray])}`, code: 'not-a-reference' }]);
     return { text, fields: text === sent ? fields : parseJson(text) };
   }
 }

@@ -12,13 +12,13 @@ import { refusalOf } from '../entities/writing/refusal.ts';
 import { faultsOfReferences, referencePaths, requireReferences } from '../entities/writing/references.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockInOrder, lockOne, previewOne } from '../entities/writing/statements.ts';
-import { checkedBy, placeOf, writeOf } from '../entities/writing/store.ts';
+import { allow, requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
+import { placeOf, writeOf } from '../entities/writing/store.ts';
 import { isStillReferenced, underRulesOnce, violationOf, type CompanionWrite } from '../entities/writing/violations.ts';
 import { deletionOf, writeStatementsOf } from '../entities/writing/write-statements.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
 import { atOperation, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
-import { parseJson } from '../json/parse-json.ts';
 
 /** A lost round means that another transaction has changed the entity meanwhile. */
 const rounds = 20;
@@ -93,7 +93,7 @@ export async function runOperations(
     if (creates.length > 0) done.push(...(await run.create(creates)));
     else if (operation) done.push(await atOperation(operation.index, () => run.one(operation)));
     for (const { row } of done.slice(before)) bytes += row ? Buffer.byteLength(row.fields) : 0;
-    if (bytes > maximumBytes) throw new Problem('content-too-large', { values: { limit: maximumBytes } });
+    if (bytes > maximumBytes) throw sizeProblem(maximumBytes);
   }
   if (rules.defersReferences) await run.checkReferences(operations);
   return done;
@@ -110,6 +110,8 @@ function createsFrom(operations: readonly BatchOperation[], start: number): Crea
   }
   return creates;
 }
+
+const guardOf = (ifMatch: string | undefined) => ({ versions: ifMatch === undefined ? null : [ifMatch], isGuarded: ifMatch !== undefined });
 
 const textOf = (operation: Create | Update): string => (operation.op === 'create' ? operation.fields : operation.patch);
 
@@ -167,9 +169,7 @@ class BatchRun {
     if (!first || !layout) return;
     const rows = creates.map(({ checked: { companion } }) => ({ values: companion?.values ?? {} }));
     const found = await faultsOfReferences(statementsWithin(this.#trx), first.permit, layout, rows, this.#rules.created);
-    const at = found.findIndex((faults) => faults.length > 0);
-    const refused = creates[at];
-    if (refused) throw new Problem('validation-failed', { faults: found[at] ?? [] }).under('/fields');
+    await inFields(() => requireNoFaults(found.find((faults) => faults.length > 0) ?? []));
   }
 
   one(operation: BatchOperation): Promise<Done> {
@@ -230,14 +230,10 @@ class BatchRun {
       const [seen] = (await this.#trx.executeQuery(previewOne.query({ ...place, patch, light: false, paths }))).rows;
       if (!seen?.fields) throw await refusalOf(statementsWithin(this.#trx), permit, key);
       if (seen.typeRevision !== (type?.revision ?? '0')) throw new TypesChanged();
-      if (type?.requiresIfMatch && ifMatch === undefined) throw new Problem('precondition-required');
-      if (ifMatch !== undefined && ifMatch !== seen.version) throw new Problem('precondition-failed');
-      if (Buffer.byteLength(seen.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-      const merged: unknown = parseJson(seen.fields);
+      const next = { text: seen.fields, patch, limitBytes };
       const checked = await inFields(async () => {
-        type?.check(merged, () => parseJson(patch));
+        const found = allow({ type, guard: guardOf(ifMatch), state: seen, next });
         const { present } = seen;
-        const found = checkedBy(type, merged);
         await requireReferences(statementsWithin(this.#trx), permit, found.companion, { present, created: this.#rules.created });
         return found;
       });
@@ -255,7 +251,8 @@ class BatchRun {
 
   async #delete({ index, permit, key, ifMatch, type }: Delete): Promise<Done> {
     const change = changeValues(permit, this.#caller.origin, type?.revision ?? '0');
-    const values = { ...change, ...placeOf(permit, key), versions: ifMatch === undefined ? null : [ifMatch] };
+    const guard = guardOf(ifMatch);
+    const values = { ...change, ...placeOf(permit, key), versions: guard.versions };
     const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
     await holdTypes.execute(this.#trx);
     for (let round = 0; ; round++) {
@@ -264,8 +261,7 @@ class BatchRun {
       const [state] = (await this.#trx.executeQuery(findState.query(placeOf(permit, key)))).rows;
       if (!state) throw await refusalOf(statementsWithin(this.#trx), permit, key);
       if (state.typeRevision !== change.typeRevision) throw new TypesChanged();
-      if (isUnguarded) throw new Problem('precondition-required');
-      if (ifMatch !== undefined) throw new Problem('precondition-failed');
+      requirePrecondition(type, guard, state.version);
       // Another request has deleted and restored the entity meanwhile.
       if (round === rounds) throw tooLong();
     }

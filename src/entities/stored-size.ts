@@ -1,5 +1,4 @@
 /** How large PostgreSQL stores a text that `http/json.ts` has accepted: `numeric` has no exponent, so `1e308` becomes 309 digits. */
-import { Problem } from '../problems/errors.ts';
 import { endOfString } from '../json/parse-json.ts';
 
 /** True for each text that has a number with an exponent, and for few others: a number follows these signs, and the texts of most bodies do not look so. */
@@ -28,9 +27,4 @@ function writtenLength(digits: string, decimals: string, exponent: number): numb
   const whole = isZero ? 1 : Math.max(1, digits.length + exponent);
   const scale = Math.max(0, decimals.length - exponent);
   return whole + (scale > 0 ? scale + 1 : 0);
-}
-
-/** Throws 413 if PostgreSQL would write a text of more bytes. */
-export function requireStoredSize(text: string, limitBytes: number): void {
-  if (Buffer.byteLength(text) + expansionOf(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
 }

@@ -1,5 +1,5 @@
 /** The header of a CSV file, and how it makes the fields of an entity of a row. */
-import { Problem } from '../problems/errors.ts';
+import { validationProblem } from '../entities/writing/rules.ts';
 import { maximumFaults, type Fault } from '../problems/faults.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { isEnvelopeName, type Field } from '../filter/fields.ts';
@@ -77,8 +77,7 @@ export class CsvHeader {
       if (faults.length === maximumFaults) break;
     }
     if (new Set(databases).size > 1) faults.push({ pointer: '', position: written.indexOf(databases.at(-1) ?? '') + 1, code: 'repeated' });
-    if (faults.length > 0)
-      throw new UnreadableError(row, new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) }), names);
+    if (faults.length > 0) throw new UnreadableError(row, validationProblem(faults.slice(0, maximumFaults)), names);
     return header;
   }
 

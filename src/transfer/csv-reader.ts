@@ -1,13 +1,14 @@
 /** Reads CSV: the first row has the names of the fields, and each further row the fields of an entity. */
 import { isUtf8 } from 'node:buffer';
-import { Problem } from '../problems/errors.ts';
+import type { Problem } from '../problems/errors.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { GrowingBuffer } from '../json/growing-buffer.ts';
 import { Pauses } from '../admission/turns.ts';
 import { CsvCells, CsvSyntaxError, type Cell } from './csv-cells.ts';
 import { delimiters, type Delimiter, type ReferenceTargets } from './columns.ts';
 import { CsvHeader } from './csv-header.ts';
-import { malformedRow, tooLarge, UnreadableError, type ImportRow, type ImportRows } from './import-row.ts';
+import { sizeProblem, validationProblem } from '../entities/writing/rules.ts';
+import { malformedRow, UnreadableError, type ImportRow, type ImportRows } from './import-row.ts';
 
 const lineFeed = 10;
 /** A program may write one in front of a file that has one. */
@@ -113,13 +114,11 @@ class CsvRows {
   }
 
   #problemOf({ isTooLong, behindQuote }: CsvSyntaxError): Problem {
-    if (isTooLong) return tooLarge(this.#format.limitBytes);
+    if (isTooLong) return sizeProblem(this.#format.limitBytes);
     const other = Object.entries(delimiters).find(([, character]) => character === behindQuote)?.[0];
     if (this.#header || other === undefined) return malformedRow({ pointer: '', code: 'invalid-csv' });
     // The names of the header are in quotes, with another delimiter between them.
-    return new Problem('validation-failed', {
-      faults: [{ pointer: '', position: 1, code: 'other-delimiter', values: { delimiter: other } }],
-    });
+    return validationProblem([{ pointer: '', position: 1, code: 'other-delimiter', values: { delimiter: other } }]);
   }
 
   /** Nothing for the header, and for a row of empty cells. */

@@ -63,5 +63,3 @@ export function refusedRow(row: number, fault: Fault): ImportRow {
 }
 
 export const malformedRow = (fault: Fault): Problem => new Problem('malformed-request', { faults: [fault] });
-
-export const tooLarge = (limit: number): Problem => new Problem('content-too-large', { values: { limit } });

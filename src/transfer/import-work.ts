@@ -11,8 +11,7 @@ import {
 } from '../entities/writing/import-portion.ts';
 import type { ImportMode } from '../entities/writing/import-statements.ts';
 import { NaturalKeys, type UniqueValues } from '../entities/writing/natural-keys.ts';
-import { checkedBy } from '../entities/writing/store.ts';
-import { requireStoredSize } from '../entities/stored-size.ts';
+import { allow, requireNoFaults, validationProblem } from '../entities/writing/rules.ts';
 import { whileTypeIsCurrent } from '../entities/writing/type-guard.ts';
 import { requireValuesOf, uniqueBy } from '../entities/writing/upsert.ts';
 import type { Store } from '../database/port.ts';
@@ -169,12 +168,9 @@ async function checkRow(read: ReadRow, { type, rule: by, limitBytes, keys, isOth
   const isCondition = by !== undefined && (isByKey || !isExported || type?.requiresIfMatch === true);
   try {
     const foreign = isOther ? await otherDatabaseFaults(read, { type, isByKey, isCondition, keys }) : [];
-    if (foreign.length > 0) throw new Problem('validation-failed', { faults: foreign });
+    requireNoFaults(foreign);
     const { fields, text } = await keys.replaced(type, read);
-    requireStoredSize(text, limitBytes);
-    // Merged fields are checked when they are merged.
-    if (!by || by.mode === 'replace') type?.check(fields);
-    const checked = checkedBy(type, fields);
+    const checked = allow({ type, next: { text, fields, limitBytes, isPart: by !== undefined && by.mode !== 'replace' } });
     if (by?.rule.kind === 'unique') requireValuesOf(by.rule.companion, by.rule.unique, checked.companion?.values ?? {}, fields);
     return {
       row,
@@ -193,10 +189,10 @@ async function checkRow(read: ReadRow, { type, rule: by, limitBytes, keys, isOth
 
 function requireKey(key: string | undefined): string | undefined {
   if (key === undefined || isInt64(key)) return key;
-  throw new Problem('validation-failed', { faults: [{ pointer: pointerTo([keyHeader]), code: 'invalid-value' }] });
+  throw validationProblem([{ pointer: pointerTo([keyHeader]), code: 'invalid-value' }]);
 }
 
 function requireVersion(version: string | undefined): string | undefined {
   if (version === undefined || /^[1-9]\d{0,17}$/.test(version)) return version;
-  throw new Problem('validation-failed', { faults: [{ pointer: pointerTo([versionHeader]), code: 'invalid-value' }] });
+  throw validationProblem([{ pointer: pointerTo([versionHeader]), code: 'invalid-value' }]);
 }

@@ -6,7 +6,8 @@ import { memberTexts } from '../json/json-parts.ts';
 import { GrowingBuffer } from '../json/growing-buffer.ts';
 import { pointerTo } from '../problems/pointer.ts';
 import { Pauses } from '../admission/turns.ts';
-import { malformedRow, refusedRow, rowLimits, tooLarge, type ImportRow, type ImportRows } from './import-row.ts';
+import { sizeProblem } from '../entities/writing/rules.ts';
+import { malformedRow, refusedRow, rowLimits, type ImportRow, type ImportRows } from './import-row.ts';
 
 const lineFeed = 10;
 /** The members of an entity, as an export has it in a line. */
@@ -75,7 +76,7 @@ class Lines {
     const bytes = this.#begunBytes + rest.length;
     this.#begunBytes = 0;
     const begun = this.#begun.take();
-    if (bytes > this.#lineBytes) return [{ row, problem: tooLarge(this.#limitBytes) }];
+    if (bytes > this.#lineBytes) return [{ row, problem: sizeProblem(this.#limitBytes) }];
     const line = begun.length > 0 ? Buffer.concat([begun, rest]) : rest;
     const read = rowOf(row, row === 1 ? withoutMark(line) : line);
     return read ? [read] : [];

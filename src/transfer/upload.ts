@@ -1,7 +1,7 @@
 /** Reads the body of a request while it arrives. */
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../problems/errors.ts';
-import { tooLarge } from './import-row.ts';
+import { sizeProblem } from '../entities/writing/rules.ts';
 
 /** The server waits this number of milliseconds for one of these numbers of bytes. Otherwise a client that sends a byte a minute would hold a place for days. */
 const stallMs = 60_000;
@@ -35,7 +35,7 @@ export async function* readUpload(
       leftMs -= performance.now() - since;
       leftBytes -= value.length;
       if (leftBytes <= 0) [leftMs, leftBytes] = allowance();
-      if (bytes > limitBytes) throw tooLarge(limitBytes);
+      if (bytes > limitBytes) throw sizeProblem(limitBytes);
       yield value;
     }
   } finally {

@@ -14,9 +14,8 @@ import { ConflictSearch } from './conflicts.ts';
 import { statementParts } from './statement-parts.ts';
 import { runTolerantly, TypeChanged, whileTypeLasts, type StatementRow } from './tolerant-statements.ts';
 import { changeValues, type ChangeValues } from './changed.ts';
-import { requireEntityLimits } from '../entity-limits.ts';
 import { faultsOfReferences } from './references.ts';
-import { checkedBy, type CheckedFields } from './store.ts';
+import { allow, requireEntityLimits, requireNoFaults, validationProblem, type CheckedFields } from './rules.ts';
 import { violationOf } from './violations.ts';
 import type { Writes } from './update.ts';
 import { writeStatementsOf } from './write-statements.ts';
@@ -72,15 +71,14 @@ async function checkAll(type: EntityType | undefined, items: readonly NewFields[
     await pauses.whenLong();
     try {
       requireEntityLimits(text, limitBytes);
-      type?.check(fields);
-      checked.push({ fields: text, ...checkedBy(type, fields) });
+      checked.push({ fields: text, ...allow({ type, next: { text, fields } }) });
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error;
       faults.push(...error.under(`/${index}`).faults);
       if (faults.length >= maximumFaults) break;
     }
   }
-  if (faults.length > 0) throw new Problem('validation-failed', { faults });
+  requireNoFaults(faults);
   return checked;
 }
 
@@ -92,7 +90,7 @@ async function requireAllReferences(store: Statements, permit: Permit<'create'>,
   const faults = (await faultsOfReferences(store, permit, layout, rows)).flatMap((some, index) =>
     some.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer ?? ''}` })),
   );
-  if (faults.length > 0) throw new Problem('validation-failed', { faults });
+  requireNoFaults(faults);
 }
 
 /** An item violates a rule although no conflict was found: another transaction has come before, or the table is being built and cannot be searched. */
@@ -101,7 +99,7 @@ class RuleViolated extends Error {}
 /** 422 if all faults are references to no entity, otherwise 409. */
 function problemOfConflicts(faults: readonly Fault[]): Problem {
   const isConflict = faults.some(({ code }) => code === 'duplicate-value');
-  if (!isConflict) return new Problem('validation-failed', { faults: [...faults] });
+  if (!isConflict) return validationProblem(faults);
   return new Problem('unique-conflict', { faults: [...faults], headers: { 'Retry-After': '1' } });
 }
 

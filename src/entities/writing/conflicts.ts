@@ -18,6 +18,7 @@ import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
 import { duplicatesAt, referenceFaults } from './violations.ts';
+import { validationProblem } from './rules.ts';
 import { maximumHashes, SeenValues } from './seen-values.ts';
 
 /** A row to write. */
@@ -186,7 +187,7 @@ export class PortionConflicts {
         duplicates.push(...duplicatesAt(companion, rule.unique.columns, this.#naming.namesRows ? first : undefined));
       }
     }
-    if (missing.length > 0) return { problem: new Problem('validation-failed', { faults: missing }) };
+    if (missing.length > 0) return { problem: validationProblem(missing) };
     if (duplicates.length > 0)
       return { problem: new Problem('unique-conflict', { faults: duplicates, headers: { 'Retry-After': '1' } }), duplicateOf };
     const hashes = states.flatMap(({ hash }) => hash ?? []);

@@ -5,7 +5,6 @@
 import type { Caller, Origin } from '../../authn/caller.ts';
 import { LockNotHadError, violatedUnique, withUnknownOutcome } from '../../database/failure.ts';
 import type { Statements } from '../../database/port.ts';
-import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from './conflict-name.ts';
@@ -14,8 +13,8 @@ import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation
 import type { OnceDone } from '../idempotency/once.ts';
 import { requireReferences } from './references.ts';
 import type { EntityRow } from '../row.ts';
-import { requireStoredSize } from '../stored-size.ts';
-import { checkedBy, insertEntity, insertEntityWithKey, type Checked, type CheckedFields } from './store.ts';
+import { allow, requireStoredSize, type Checked, type CheckedFields } from './rules.ts';
+import { insertEntity, insertEntityWithKey } from './store.ts';
 import { typeHasRevision, whileTypeIsCurrent } from './type-guard.ts';
 import type { Writes } from './update.ts';
 
@@ -54,7 +53,7 @@ async function createUnlessDone(
   return await whileTypeIsCurrent(types, permit.entity, async (type) => {
     let checked: Checked;
     try {
-      checked = check(type, fields);
+      checked = allow({ type, next: { text, fields } });
       await requireReferences(store, permit, checked.companion);
     } catch (error) {
       const repeat = claim && (await inTurn(() => findRepeat(store, permit, claim, text)));
@@ -87,11 +86,6 @@ export async function insertInTurn(
     if (!(error instanceof LockNotHadError)) throw error;
   }
   return await queues.runContended(permit, alone);
-}
-
-function check(type: EntityType | undefined, fields: unknown): Checked {
-  type?.check(fields);
-  return checkedBy(type, fields);
 }
 
 /** Undefined, with nothing written, when the type has changed. */

@@ -17,7 +17,7 @@ import { freshFields } from './fresh-fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import { faultsOfReferences, referencePaths } from './references.ts';
 import { refusalOf } from './refusal.ts';
-import { checkedBy, type Checked } from './store.ts';
+import { allow, requirePrecondition, validationProblem, type Checked, type Guard, type NextFields } from './rules.ts';
 import { typeHasRevision } from './type-guard.ts';
 import { conflictOf } from './upsert.ts';
 import { duplicatesAt } from './violations.ts';
@@ -186,12 +186,10 @@ class Portion {
     else if (match.isUnchanged) {
       this.#outcome.unchanged += 1;
       this.#accept(row, hash, row, undefined);
-    } else if (row.version === undefined && this.#request.type?.requiresIfMatch)
-      this.#refuse({ row: row.row, problem: new Problem('precondition-required') });
-    else if (row.version !== undefined && row.version !== version)
-      this.#refuse({ row: row.row, problem: new Problem('precondition-failed') });
-    else
-      return this.#accept(row, hash, this.#mergedInto(row, match), { key, version, removed: match.removed ?? 0, present: match.present });
+    } else {
+      const { removed, present } = match;
+      return this.#accept(row, hash, this.#mergedInto(row, match, version), { key, version, removed: removed ?? 0, present });
+    }
     return [];
   }
 
@@ -205,26 +203,24 @@ class Portion {
   /** The row as a new entity; undefined, with the row refused, if the type does not accept it. */
   #newFields(row: PortionRow, mode: ImportMode): PortionRow | undefined {
     if (mode === 'replace') return row;
-    return this.#checked(row, () => (mode === 'merge' ? freshFields(row) : row));
+    const { fields, text } = mode === 'merge' ? freshFields(row) : row;
+    return this.#allowed(row, { text, fields });
   }
 
-  /** The row with the merged fields; undefined if these are refused. */
-  #mergedInto(row: PortionRow, { merged }: MatchedEntity): PortionRow | undefined {
-    if (merged === null) return row;
-    return this.#checked(row, () => {
-      const { limitBytes } = this.#request;
-      if (Buffer.byteLength(merged) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-      return { fields: parseJson(merged), text: merged };
-    });
+  /** The row with the merged fields; undefined, with the row refused, if the entity may not have them. */
+  #mergedInto(row: PortionRow, { merged }: MatchedEntity, version: string): PortionRow | undefined {
+    const guard = { versions: row.version === undefined ? null : [row.version], isGuarded: row.version !== undefined };
+    const next = merged === null ? undefined : { text: merged, fields: parseJson(merged), limitBytes: this.#request.limitBytes };
+    return this.#allowed(row, next, { guard, state: { version } });
   }
 
-  /** The row with other fields; undefined, with the row refused, if the type does not accept them. */
-  #checked(row: PortionRow, fieldsOf: () => Pick<PortionRow, 'fields' | 'text'>): PortionRow | undefined {
+  /** The row with other fields, or the same; undefined, with the row refused, if the entity may not have them. */
+  #allowed(row: PortionRow, next: NextFields | undefined, present?: { guard: Guard; state: { version: string } }): PortionRow | undefined {
     const { type } = this.#request;
     try {
-      const { fields, text } = fieldsOf();
-      type?.check(fields);
-      return { ...row, fields, text, ...checkedBy(type, fields) };
+      if (next) return { ...row, text: next.text, fields: next.fields, ...allow({ type, next, ...present }) };
+      if (present) requirePrecondition(type, present.guard, present.state.version);
+      return row;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       this.#refuse({ row: row.row, problem: error });
@@ -254,7 +250,7 @@ class Portion {
     const found = await faultsOfReferences(statementsWithin(this.#trx), this.#request.create, layout, referring, this.#request.planned);
     return changes.filter(({ row }, index) => {
       const faults = found[index] ?? [];
-      if (faults.length > 0) this.#refuse({ row: row.row, problem: new Problem('validation-failed', { faults }) });
+      if (faults.length > 0) this.#refuse({ row: row.row, problem: validationProblem(faults) });
       return faults.length === 0;
     });
   }

@@ -27,6 +27,7 @@ import { pointerTo } from '../../problems/pointer.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { rowsCovered } from '../../rights/row-predicate.ts';
+import { requireNoFaults } from './rules.ts';
 import { columnsHave } from './upsert-statements.ts';
 
 /** Fields of an entity, and the JSON text of the same object. */
@@ -94,7 +95,7 @@ export class NaturalKeys {
       if (typeof key === 'string') text = withReplaced(text, reference.path, JSON.stringify(key));
       else faults.push({ ...key, pointer: pointerTo(reference.path) + (key.pointer ?? '') });
     }
-    if (faults.length > 0) throw new Problem('validation-failed', { faults });
+    requireNoFaults(faults);
     return { text, fields: parseJson(text) };
   }
 

@@ -6,12 +6,12 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';
 import { builder, prepare } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
-import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
 import type { Field } from '../../filter/fields.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { rowsCovered } from '../../rights/row-predicate.ts';
+import { requireNoFaults } from './rules.ts';
 
 type WritePermit = Permit<'create' | 'update'>;
 
@@ -96,5 +96,5 @@ export async function requireReferences(
   if (!companion) return;
   const { layout, values } = companion;
   const [faults = []] = await faultsOfReferences(store, permit, layout, [{ values, present }], created);
-  if (faults.length > 0) throw new Problem('validation-failed', { faults });
+  requireNoFaults(faults);
 }

@@ -12,24 +12,19 @@ import { findVersion } from '../history/history.ts';
 import { referencePaths, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import type { EntityRow } from '../row.ts';
-import type { Versions } from './statements.ts';
-import { checkedBy, previewUpdate, restoreStoredEntity, stateOf, undeleteEntity } from './store.ts';
+import { allow, type Guard } from './rules.ts';
+import { previewUpdate, restoreStoredEntity, stateOf, undeleteEntity } from './store.ts';
 import { stateOfTrashed } from './trash.ts';
 import type { Writes } from './update.ts';
-import { parseJson } from '../../json/parse-json.ts';
 
 /** A lost round means that another request has changed the entity meanwhile. */
 const rounds = 100;
 
-export interface Restoration {
+export interface Restoration extends Guard {
   /** The version whose fields the entity gets, and the permit to read it; undefined for the fields that it has in the trash. */
   from: { version: string; read: Permit<'read'> } | undefined;
   /** What else changes: JSON text of a merge patch; undefined for nothing. */
   patch: string | undefined;
-  /** The versions that the caller accepts; null accepts any. */
-  versions: Versions;
-  /** Whether the caller has named versions, or has said that any will do. */
-  isGuarded: boolean;
   /** How long versions are kept, as an interval. */
   keep: string;
   /** The most bytes of the fields as PostgreSQL writes them. */
@@ -51,7 +46,7 @@ export async function restoreEntity(
   permit: Permit<'update'>,
   caller: Caller,
   key: string,
-  { from, patch, versions, isGuarded, keep, limitBytes }: Restoration,
+  { from, patch, keep, limitBytes, ...guard }: Restoration,
 ): Promise<EntityRow> {
   return await queues.runHeavy(permit, caller, async () => {
     const old = from && (await findVersion(store, from.read, key, from.version, keep));
@@ -64,13 +59,8 @@ export async function restoreEntity(
       if (!state) throw await refusalOf(store, permit, key);
       if (restored === undefined) throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'required' }] });
       const text = patch === undefined ? restored : await mergedText(store, restored, patch);
-      if (Buffer.byteLength(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-      const fields: unknown = parseJson(text);
       const type = await types.at(permit.entity, state.typeRevision);
-      if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
-      if (versions && !versions.includes(state.version)) throw new Problem('precondition-failed');
-      type?.check(fields);
-      const checked = checkedBy(type, fields);
+      const checked = allow({ type, guard, state, next: { text, limitBytes } });
       const paths = live ? referencePaths(permit, type?.companion) : [];
       const seen = paths.length > 0 ? await previewUpdate(store, permit, key, { patch: '{}', light: false, paths }) : undefined;
       // The references are compared with those of the version that is replaced.

@@ -8,13 +8,12 @@ import { LockNotHadError, withUnknownOutcome } from '../../database/failure.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
 import { changeValues } from './changed.ts';
-import type { Companion, CompanionValues } from '../companion/layout.ts';
-import { companionValues } from '../companion/values.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import type { Field } from '../../filter/fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { Claim } from '../idempotency/idempotency.ts';
 import type { EntityRow } from '../row.ts';
+import type { Checked, CheckedFields } from './rules.ts';
 import { underRules, whileTableExists, type CompanionWrite } from './violations.ts';
 import {
   findLightOne,
@@ -33,26 +32,6 @@ export const placeOf = (permit: Permit<'create' | 'read' | 'update' | 'delete' |
   ...permitValues(permit),
   key,
 });
-
-/** What the process has found out about fields, which the statement that writes them relies on. */
-export interface Checked {
-  /** The revision of the type of their name; 0 for none. */
-  typeRevision: string;
-  /** The row of the companion table; undefined for a name without one, and for a change that does not concern it. */
-  companion: { layout: Companion; values: CompanionValues } | undefined;
-}
-
-/** Fields that the process has checked against the type of their name. */
-export interface CheckedFields extends Checked {
-  /** JSON text of an object. */
-  fields: string;
-}
-
-/** What a statement needs to know of `fields`, which `type` has accepted. Throws 422 `validation-failed` for a text that no index can hold. */
-export function checkedBy(type: EntityType | undefined, fields: unknown): Checked {
-  const layout = type?.companion;
-  return { typeRevision: type?.revision ?? '0', companion: layout ? { layout, values: companionValues(layout, fields) } : undefined };
-}
 
 /** The companion row that a statement writes for the entity with this key, or a new one; undefined for none. */
 export function writeOf(permit: CompanionWrite['permit'], companion: Checked['companion'], key?: string): CompanionWrite | undefined {

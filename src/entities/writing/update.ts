@@ -11,7 +11,8 @@ import { referencePaths, refersFreely, requireReferences } from './references.ts
 import { refusalOf } from './refusal.ts';
 import type { EntityRow } from '../row.ts';
 import type { PreviewedRow } from './statements.ts';
-import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge, type WholeMerge } from './store.ts';
+import { allow, requirePrecondition, untyped, type Checked, type Guard } from './rules.ts';
+import { previewUpdate, updateStoredEntity, updateGrouped, type Merge, type WholeMerge } from './store.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { rowChangeOf } from '../companion/values.ts';
 import { parseJson } from '../../json/parse-json.ts';
@@ -19,11 +20,9 @@ import { parseJson } from '../../json/parse-json.ts';
 /** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
 const rounds = 100;
 
-export interface Change extends Omit<Merge, keyof Checked | 'merged' | 'kept'> {
+export interface Change extends Guard, Omit<Merge, keyof Checked | 'merged' | 'kept'> {
   /** Whether merging the patch may cost much, whatever it is merged into. */
   isHeavy: boolean;
-  /** Whether the caller has named versions, or has said that any will do. */
-  isGuarded: boolean;
 }
 
 /** How an update is written: together with others, or alone over the pool, when it is its turn. `types` has what the merged fields must fit. */
@@ -65,7 +64,7 @@ export async function updateEntity(
 
 /** The merge that needs no look at the entity; undefined if the rules of the type may depend on what the entity has besides. */
 function directMerge(permit: Permit<'update'>, type: EntityType | undefined, change: Change): Merge | undefined {
-  if (!type) return { ...change, ...checkedBy(undefined, undefined) };
+  if (!type) return { ...change, ...untyped };
   if (type.mayBeUnfit || (type.requiresIfMatch && !change.isGuarded)) return undefined;
   const patch = parseJson(change.patch) as Record<string, unknown>;
   if (!type.acceptsPatch(patch)) return undefined;
@@ -87,7 +86,7 @@ async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Ori
 
 /** The merge that a type allows is one into the version that was looked at. */
 function narrowedTo(seen: Seen | undefined, change: Change): WholeMerge {
-  if (!seen?.checked) return { ...change, ...checkedBy(undefined, undefined) };
+  if (!seen?.checked) return { ...change, ...untyped };
   return { ...change, versions: [seen.version], merged: seen.merged, ...seen.checked };
 }
 
@@ -110,7 +109,7 @@ async function previewChecked(
   change: Change,
   light: boolean,
 ): Promise<Seen> {
-  const { patch, versions, isGuarded, limitBytes } = change;
+  const { patch, limitBytes } = change;
   let type = await types.find(permit.entity);
   let merged: PreviewedRow | undefined;
   do {
@@ -118,14 +117,12 @@ async function previewChecked(
     merged = await previewUpdate(store, permit, key, { patch, light, paths: referencePaths(permit, type?.companion) });
     if (!merged) throw await refusalOf(store, permit, key);
   } while (merged.typeRevision !== (type?.revision ?? '0'));
-  if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
-  if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');
-  if (merged.fields === null) return { version: merged.version, merged: undefined, checked: undefined };
-  if (Buffer.byteLength(merged.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-  if (!type) return { version: merged.version, merged: merged.fields, checked: undefined };
-  const fields: unknown = parseJson(merged.fields);
-  type.check(fields, () => parseJson(patch));
-  const checked = checkedBy(type, fields);
-  await requireReferences(store, permit, checked.companion, { present: merged.present });
-  return { version: merged.version, merged: merged.fields, checked };
+  const { version, fields, present } = merged;
+  if (fields === null) {
+    requirePrecondition(type, change, version);
+    return { version, merged: undefined, checked: undefined };
+  }
+  const checked = allow({ type, guard: change, state: merged, next: { text: fields, patch, limitBytes } });
+  await requireReferences(store, permit, checked.companion, { present });
+  return { version, merged: fields, checked: type && checked };
 }

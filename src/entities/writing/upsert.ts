@@ -28,8 +28,7 @@ import { insertInTurn } from './create.ts';
 import { freshFields } from './fresh-fields.ts';
 import { NaturalKeys } from './natural-keys.ts';
 import { requireReferences } from './references.ts';
-import { checkedBy } from './store.ts';
-import { requireStoredSize } from '../stored-size.ts';
+import { allow, requireNoFaults, requirePrecondition, unmetPrecondition, validationProblem } from './rules.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
 import { duplicatesAt, UniqueConflict, whileTableExists } from './violations.ts';
@@ -122,7 +121,7 @@ export function uniqueBy(type: EntityType | undefined, by: string): Pick<Rule, '
   if (!type || !companion || !unique) {
     const allowed = companion?.uniques.map((each) => uniqueRuleNames(companion, each).join(',')).join('; ') ?? '';
     const values = allowed === '' ? {} : { allowed };
-    throw new Problem('validation-failed', { faults: [{ parameter: 'by', code: 'invalid-value', values }] });
+    throw validationProblem([{ parameter: 'by', code: 'invalid-value', values }]);
   }
   return { type, companion, unique };
 }
@@ -130,7 +129,7 @@ export function uniqueBy(type: EntityType | undefined, by: string): Pick<Rule, '
 /** Throws 422 unless `fields`, which have these values, have one for each field of the rule. */
 export function requireValuesOf(companion: Companion, unique: CompanionUnique, values: CompanionValues, fields: unknown): void {
   const lacking = columnsOf(companion, unique.columns).filter(({ name }) => values[name] === null);
-  if (lacking.length > 0) throw new Problem('validation-failed', { faults: lacking.map((column) => lackOf(column, fields)) });
+  requireNoFaults(lacking.map((column) => lackOf(column, fields)));
 }
 
 function lackOf({ field, type }: CompanionColumn, fields: unknown): Fault {
@@ -161,10 +160,10 @@ async function attempt(
   const found = update && (await find(writes, rule, update));
   if (found === 'table changed') return undefined;
   if (update && found) return await updateFound(writes, rule, update, caller, upsert, found);
-  if (!create) throw new Problem('precondition-failed');
+  if (!create) throw unmetPrecondition();
   const inserted = await insertNew(writes, rule, create, caller, upsert);
   if (inserted !== 'exists') return inserted;
-  if (!update) throw new Problem('precondition-failed');
+  if (!update) throw unmetPrecondition();
   return undefined;
 }
 
@@ -187,8 +186,7 @@ async function updateFound(
   { key, version }: FoundEntity,
 ): Promise<Upserted | undefined> {
   if (version === null) throw new UniqueConflict({ layout: companion, values, permit }, unique);
-  if (type.requiresIfMatch && !upsert.isGuarded) throw new Problem('precondition-required');
-  if (upsert.versions && !upsert.versions.includes(version)) throw new Problem('precondition-failed');
+  requirePrecondition(type, upsert, version);
   try {
     return { row: await updateEntity(writes, permit, caller, key, { ...upsert, versions: [version], isGuarded: true }), isCreated: false };
   } catch (error) {
@@ -212,9 +210,7 @@ async function insertNew(
   { fields: sent, patch, isHeavy, limitBytes }: Upsert,
 ): Promise<Upserted | 'exists' | undefined> {
   const { fields, text } = freshFields({ fields: sent, text: patch });
-  requireStoredSize(text, limitBytes);
-  type.check(fields);
-  const checked = checkedBy(type, fields);
+  const checked = allow({ type, next: { text, fields, limitBytes } });
   await requireReferences(writes.store, permit, checked.companion);
   try {
     const row = await insertInTurn(writes, permit, caller, { fields: text, ...checked }, isHeavy);

@@ -6,6 +6,7 @@ import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
+import { validationProblem } from './rules.ts';
 
 /** The row that a statement writes into a companion table. */
 export interface CompanionWrite {
@@ -96,7 +97,7 @@ export function violationOf(layout: Companion, error: unknown, written?: Compani
   }
   if (error.code !== '23503') return undefined;
   const reference = layout.references.find(({ name }) => name === error.constraint);
-  return new Problem('validation-failed', { faults: reference ? referenceFaults(layout, reference.column) : [] });
+  return validationProblem(reference ? referenceFaults(layout, reference.column) : []);
 }
 
 /** The fault of a reference, in this column, to no entity. */

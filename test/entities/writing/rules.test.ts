@@ -1,0 +1,30 @@
+/** `rules.ts` alone refuses writes of entities for their precondition, size or fields; test files of the operations run the refusals. */
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const root = new URL('../../../', import.meta.url);
+const refusals = /\bProblem\(\s*'(precondition-failed|precondition-required|content-too-large|validation-failed)'/g;
+/** The files of entities, batches and files of rows, with the codes of the refusals that each makes. */
+const made = globSync('src/{entities,batch,transfer}/**/*.ts', { cwd: root })
+  .toSorted()
+  .map((file) => ({ file, codes: [...readFileSync(new URL(file, root), 'utf8').matchAll(refusals)].map(([, code]) => code) }))
+  .filter(({ codes }) => codes.length > 0);
+/** Refuses texts that no index can hold, also for the types. */
+const ofRows = 'src/entities/companion/values.ts';
+/** Removals have a protocol of their own. */
+const removals = ['src/entities/writing/delete.ts', 'src/entities/writing/purge.ts'];
+
+test('one file makes the refusals of writes, with each code once', () => {
+  const writing = made.filter(({ file }) => !file.startsWith('src/entities/querying/') && file !== ofRows && !removals.includes(file));
+  expect(writing).toEqual([
+    {
+      file: 'src/entities/writing/rules.ts',
+      codes: ['precondition-required', 'precondition-failed', 'content-too-large', 'validation-failed'],
+    },
+  ]);
+});
+
+test('queries are refused for their own fields alone', () => {
+  const querying = made.filter(({ file }) => file.startsWith('src/entities/querying/') || file === ofRows);
+  expect(new Set(querying.flatMap(({ codes }) => codes))).toEqual(new Set(['validation-failed']));
+});
