@@ -11,6 +11,7 @@ import { drawKeys } from '../entities/key.ts';
 import { writeOnce, type RepeatableWrite } from '../entities/idempotency/once.ts';
 import { findInVersion, type ReplayPermit } from '../entities/idempotency/replay.ts';
 import { representEntity } from '../entities/represent.ts';
+import { busyProblem, inRounds } from '../entities/writing/rounds.ts';
 import { sizeProblem } from '../entities/writing/rules.ts';
 import type { Writes } from '../entities/writing/update.ts';
 import { Problem } from '../problems/errors.ts';
@@ -23,8 +24,6 @@ import { Blocked, maximumBytes, runOperations, TypesChanged, type BatchRules, ty
 type BatchHandlers = Pick<Handlers, 'runBatch'>;
 type OperationPermit = BatchOperation['permit'];
 
-/** A lost round means that a type has changed meanwhile. */
-const rounds = 20;
 /** Time limit in milliseconds for the begin of an operation, when operations are no transaction. */
 const maximumMs = 10_000;
 
@@ -50,7 +49,7 @@ export function batchHandlers(context: EntityContext & AuditContext): BatchHandl
     dryRun = false,
   ): Promise<readonly Done[]> {
     const readable = (name: string) => (isPermitted(principal, name, 'read') ? authorize(principal, name, 'read') : undefined);
-    for (let round = 0; round < rounds; round++) {
+    return await inRounds(async () => {
       const operations = await read({ store, types });
       const [first] = operations;
       if (!first) return [];
@@ -74,9 +73,9 @@ export function batchHandlers(context: EntityContext & AuditContext): BatchHandl
         if (error instanceof Blocked) throw problemAt(error.index, await problemOfRemoval(store, error.cause, readable));
         if (!(error instanceof TypesChanged)) throw error;
         types.forget();
+        return undefined;
       }
-    }
-    throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+    });
   }
 
   /**
@@ -90,8 +89,7 @@ export function batchHandlers(context: EntityContext & AuditContext): BatchHandl
     let [characters, replays] = [0, 0];
     for (const [index, permit] of permits.entries()) {
       try {
-        if (performance.now() > end)
-          throw problemAt(index, new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } }));
+        if (performance.now() > end) throw problemAt(index, busyProblem());
         if (characters > maximumBytes) throw problemAt(index, sizeProblem(maximumBytes));
         const { outcome, isReplayed } = await writeOnce(writes, permit, input.caller, {
           ...repeatable([permit]),

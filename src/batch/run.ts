@@ -12,6 +12,7 @@ import { refusalOf } from '../entities/writing/refusal.ts';
 import { faultsOfReferences, referencePaths, requireReferences } from '../entities/writing/references.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockInOrder, lockOne, previewOne } from '../entities/writing/statements.ts';
+import { busyProblem, inRounds } from '../entities/writing/rounds.ts';
 import { allow, requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
 import { placeOf, writeOf } from '../entities/writing/store.ts';
 import { isStillReferenced, underRulesOnce, violationOf, type CompanionWrite } from '../entities/writing/violations.ts';
@@ -19,9 +20,6 @@ import { deletionOf, writeStatementsOf } from '../entities/writing/write-stateme
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
 import { atOperation, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
-
-/** A lost round means that another transaction has changed the entity meanwhile. */
-const rounds = 20;
 
 /** The types have changed since the operations were read: nothing may be written, and they must be read again. */
 export class TypesChanged extends Error {}
@@ -86,7 +84,7 @@ export async function runOperations(
   const done: Done[] = [];
   while (done.length < operations.length) {
     if (caller.hasLeft) throw new Problem('malformed-request');
-    if (performance.now() > end) throw tooLong();
+    if (performance.now() > end) throw busyProblem();
     const before = done.length;
     const creates = createsFrom(operations, done.length);
     const [operation] = operations.slice(done.length);
@@ -98,8 +96,6 @@ export async function runOperations(
   if (rules.defersReferences) await run.checkReferences(operations);
   return done;
 }
-
-const tooLong = () => new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 
 /** The creates of one name that follow each other from `start` on: one statement writes them. */
 function createsFrom(operations: readonly BatchOperation[], start: number): Create[] {
@@ -224,7 +220,7 @@ class BatchRun {
 
   async #update({ permit, key, patch, ifMatch, type }: Update): Promise<Done> {
     const { limitBytes } = this.#rules;
-    for (let round = 0; round < rounds; round++) {
+    return await inRounds(async () => {
       const place = placeOf(permit, key);
       const paths = JSON.stringify(referencePaths(permit, type?.companion));
       const [seen] = (await this.#trx.executeQuery(previewOne.query({ ...place, patch, light: false, paths }))).rows;
@@ -244,9 +240,8 @@ class BatchRun {
       const { rows } = await writeUnderRules(writeOf(permit, checked.companion, key), () =>
         this.#trx.executeQuery(updateOne.query({ ...values, companion })),
       );
-      if (rows[0]) return { status: 200, key, row: rows[0] };
-    }
-    throw tooLong();
+      return rows[0] && { status: 200, key, row: rows[0] };
+    });
   }
 
   async #delete({ index, permit, key, ifMatch, type }: Delete): Promise<Done> {
@@ -255,16 +250,16 @@ class BatchRun {
     const values = { ...change, ...placeOf(permit, key), versions: guard.versions };
     const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
     await holdTypes.execute(this.#trx);
-    for (let round = 0; ; round++) {
+    await inRounds(async () => {
       const { rows } = isUnguarded ? { rows: [] } : await this.#trx.executeQuery(lockOne.query(values));
-      if (rows.length > 0) break;
+      if (rows.length > 0) return true;
       const [state] = (await this.#trx.executeQuery(findState.query(placeOf(permit, key)))).rows;
       if (!state) throw await refusalOf(statementsWithin(this.#trx), permit, key);
       if (state.typeRevision !== change.typeRevision) throw new TypesChanged();
       requirePrecondition(type, guard, state.version);
       // Another request has deleted and restored the entity meanwhile.
-      if (round === rounds) throw tooLong();
-    }
+      return undefined;
+    });
     const { companion, trashKeep = null } = type ?? {};
     if (companion) await this.#remove(index, { name: permit.entity, companion, trashKeep }, key, change);
     else await this.#trx.executeQuery(deletionOf(companion, trashKeep).query({ ...values, trashKeep }));

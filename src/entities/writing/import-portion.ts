@@ -17,6 +17,7 @@ import { freshFields } from './fresh-fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import { faultsOfReferences, referencePaths } from './references.ts';
 import { refusalOf } from './refusal.ts';
+import { busyProblem } from './rounds.ts';
 import { allow, requirePrecondition, validationProblem, type Checked, type Guard, type NextFields } from './rules.ts';
 import { typeHasRevision } from './type-guard.ts';
 import { conflictOf } from './upsert.ts';
@@ -130,7 +131,7 @@ class Portion {
       const next = [...again, ...(this.#request.isDryRun ? this.#count(accepted) : await this.#writeAll(accepted))];
       // Each round decides about its first row, unless others change the entity or take the value before it.
       if (next.length === left.length && round >= rounds) {
-        for (const { row } of next) this.#refuse({ row, problem: new Problem('busy', { values: { seconds: 1 } }) });
+        for (const { row } of next) this.#refuse({ row, problem: busyProblem() });
         break;
       }
       left = next.toSorted((one, other) => one.row - other.row);

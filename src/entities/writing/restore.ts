@@ -12,13 +12,11 @@ import { findVersion } from '../history/history.ts';
 import { referencePaths, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import type { EntityRow } from '../row.ts';
+import { inRounds } from './rounds.ts';
 import { allow, type Guard } from './rules.ts';
 import { previewUpdate, restoreStoredEntity, stateOf, undeleteEntity } from './store.ts';
 import { stateOfTrashed } from './trash.ts';
 import type { Writes } from './update.ts';
-
-/** A lost round means that another request has changed the entity meanwhile. */
-const rounds = 100;
 
 export interface Restoration extends Guard {
   /** The version whose fields the entity gets, and the permit to read it; undefined for the fields that it has in the trash. */
@@ -51,7 +49,7 @@ export async function restoreEntity(
   return await queues.runHeavy(permit, caller, async () => {
     const old = from && (await findVersion(store, from.read, key, from.version, keep));
     if (from && !old) throw new Problem('not-found');
-    for (let round = 0; round < rounds; round++) {
+    return await inRounds(async () => {
       const live = await stateOf(store, permit, key);
       const trashed = live ? undefined : await stateOfTrashed(store, permit, key);
       const state = live ?? trashed;
@@ -64,14 +62,12 @@ export async function restoreEntity(
       const paths = live ? referencePaths(permit, type?.companion) : [];
       const seen = paths.length > 0 ? await previewUpdate(store, permit, key, { patch: '{}', light: false, paths }) : undefined;
       // The references are compared with those of the version that is replaced.
-      if (paths.length > 0 && seen?.version !== state.version) continue;
+      if (paths.length > 0 && seen?.version !== state.version) return undefined;
       await requireReferences(store, permit, checked.companion, { present: seen?.present });
       const change = { patch: text, versions: [state.version], limitBytes, ...checked };
       const write = live ? restoreStoredEntity : undeleteEntity;
-      const row = await write(store, permit, caller.origin, key, change);
-      if (row) return row;
-    }
-    throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+      return await write(store, permit, caller.origin, key, change);
+    });
   });
 }
 

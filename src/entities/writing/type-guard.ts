@@ -7,7 +7,7 @@ import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { builder, prepare } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import { lacksRelation } from '../../database/failure.ts';
-import { Problem } from '../../problems/errors.ts';
+import { inRounds } from './rounds.ts';
 
 /**
  * SQL: the revision of the type of entities called `name`; 0 for a name without a type.
@@ -33,24 +33,20 @@ export async function typeHasRevision(store: Statements, name: string, revision:
   return row?.typeRevision === revision;
 }
 
-/** A lost round means that the type, or the entity, has changed meanwhile. */
-const rounds = 20;
-
 /**
  * Runs `write` with the type of entities called `name`. It returns undefined if the type, or the entity, has changed meanwhile, and is then run again
- * with the new type. Throws 503 `busy` after 20 times.
+ * with the new type. Throws as {@link inRounds}.
  */
 export async function whileTypeIsCurrent<T>(
   types: EntityTypes,
   name: string,
   write: (type: EntityType | undefined) => Promise<T | undefined>,
 ): Promise<T> {
-  for (let round = 0; round < rounds; round++) {
+  return await inRounds(async () => {
     const result = await write(await types.find(name));
-    if (result !== undefined) return result;
-    types.forget();
-  }
-  throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+    if (result === undefined) types.forget();
+    return result;
+  });
 }
 
 /**

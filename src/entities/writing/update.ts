@@ -5,20 +5,16 @@
 import type { Statements } from '../../database/port.ts';
 import type { Origin, Caller } from '../../authn/caller.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { Problem } from '../../problems/errors.ts';
 import type { WriteTurns } from '../heavy.ts';
 import { referencePaths, refersFreely, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import type { EntityRow } from '../row.ts';
-import type { PreviewedRow } from './statements.ts';
+import { inRounds } from './rounds.ts';
 import { allow, requirePrecondition, untyped, type Checked, type Guard } from './rules.ts';
 import { previewUpdate, updateStoredEntity, updateGrouped, type Merge, type WholeMerge } from './store.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { rowChangeOf } from '../companion/values.ts';
 import { parseJson } from '../../json/parse-json.ts';
-
-/** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
-const rounds = 100;
 
 export interface Change extends Guard, Omit<Merge, keyof Checked | 'merged' | 'kept'> {
   /** Whether merging the patch may cost much, whatever it is merged into. */
@@ -76,12 +72,11 @@ function directMerge(permit: Permit<'update'>, type: EntityType | undefined, cha
 
 async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
   let seen = (await writes.types.find(permit.entity)) && (await previewChecked(writes, permit, key, change, false));
-  for (let round = 0; round < rounds; round++) {
+  return await inRounds(async () => {
     const row = await updateStoredEntity(writes.store, permit, origin, key, narrowedTo(seen, change));
-    if (row) return row;
-    seen = await previewChecked(writes, permit, key, change, false);
-  }
-  throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+    if (!row) seen = await previewChecked(writes, permit, key, change, false);
+    return row;
+  });
 }
 
 /** The merge that a type allows is one into the version that was looked at. */
@@ -111,12 +106,13 @@ async function previewChecked(
 ): Promise<Seen> {
   const { patch, limitBytes } = change;
   let type = await types.find(permit.entity);
-  let merged: PreviewedRow | undefined;
-  do {
-    type = merged ? await types.at(permit.entity, merged.typeRevision) : type;
-    merged = await previewUpdate(store, permit, key, { patch, light, paths: referencePaths(permit, type?.companion) });
-    if (!merged) throw await refusalOf(store, permit, key);
-  } while (merged.typeRevision !== (type?.revision ?? '0'));
+  const merged = await inRounds(async () => {
+    const found = await previewUpdate(store, permit, key, { patch, light, paths: referencePaths(permit, type?.companion) });
+    if (!found) throw await refusalOf(store, permit, key);
+    if (found.typeRevision === (type?.revision ?? '0')) return found;
+    type = await types.at(permit.entity, found.typeRevision);
+    return undefined;
+  });
   const { version, fields, present } = merged;
   if (fields === null) {
     requirePrecondition(type, change, version);

@@ -29,12 +29,10 @@ import { freshFields } from './fresh-fields.ts';
 import { NaturalKeys } from './natural-keys.ts';
 import { requireReferences } from './references.ts';
 import { allow, requireNoFaults, requirePrecondition, unmetPrecondition, validationProblem } from './rules.ts';
+import { whileTypeIsCurrent } from './type-guard.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
 import { duplicatesAt, UniqueConflict, whileTableExists } from './violations.ts';
-
-/** A lost round means that another request has created, changed or deleted the entity meanwhile. */
-const rounds = 100;
 
 export interface Upsert extends Change {
   /** The names of the fields of a unique rule, with commas between. */
@@ -71,14 +69,10 @@ interface Rule {
  * - 503 `busy`: others are always faster.
  */
 async function upsertEntity(writes: Writes, name: string, permits: UpsertPermits, caller: Caller, upsert: Upsert): Promise<Upserted> {
-  for (let round = 0; round < rounds; round++) {
-    const type = await writes.types.find(name);
+  return await whileTypeIsCurrent(writes.types, name, async (type) => {
     const wanted = await withReferencedKeys(writes, type, permits, upsert);
-    const done = await attempt(writes, ruleBy(type, wanted), permits, caller, wanted);
-    if (done) return done;
-    writes.types.forget();
-  }
-  throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+    return await attempt(writes, ruleBy(type, wanted), permits, caller, wanted);
+  });
 }
 
 /** The upsert with keys in place of references by values. */

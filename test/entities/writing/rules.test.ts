@@ -1,14 +1,19 @@
-/** `rules.ts` alone refuses writes of entities for their precondition, size or fields; test files of the operations run the refusals. */
+/**
+ * `rules.ts` alone refuses writes of entities for their precondition, size or fields, and `rounds.ts` alone because others are faster. The test files of the
+ * operations run the refusals.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const root = new URL('../../../', import.meta.url);
 const refusals = /\bProblem\(\s*'(precondition-failed|precondition-required|content-too-large|validation-failed)'/g;
 /** The files of entities, batches and files of rows, with the codes of the refusals that each makes. */
-const made = globSync('src/{entities,batch,transfer}/**/*.ts', { cwd: root })
-  .toSorted()
-  .map((file) => ({ file, codes: [...readFileSync(new URL(file, root), 'utf8').matchAll(refusals)].map(([, code]) => code) }))
-  .filter(({ codes }) => codes.length > 0);
+const making = (pattern: RegExp) =>
+  globSync('src/{entities,batch,transfer}/**/*.ts', { cwd: root })
+    .toSorted()
+    .map((file) => ({ file, codes: [...readFileSync(new URL(file, root), 'utf8').matchAll(pattern)].map(([, code]) => code) }))
+    .filter(({ codes }) => codes.length > 0);
+const made = making(refusals);
 /** Refuses texts that no index can hold, also for the types. */
 const ofRows = 'src/entities/companion/values.ts';
 /** Removals have a protocol of their own. */
@@ -27,4 +32,10 @@ test('one file makes the refusals of writes, with each code once', () => {
 test('queries are refused for their own fields alone', () => {
   const querying = made.filter(({ file }) => file.startsWith('src/entities/querying/') || file === ofRows);
   expect(new Set(querying.flatMap(({ codes }) => codes))).toEqual(new Set(['validation-failed']));
+});
+
+test('one file makes `busy` for writes', () => {
+  const files = making(/\bProblem\(\s*'(busy)'/g).map(({ file }) => file);
+  const others = ['src/entities/companion/fill.ts', 'src/entities/querying/time-limit.ts', ...removals];
+  expect(files.filter((file) => !others.includes(file))).toEqual(['src/entities/writing/rounds.ts']);
 });

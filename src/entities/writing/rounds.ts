@@ -1,0 +1,17 @@
+/** The rounds of a write: it is run again when others have changed the entity, or its type, meanwhile. */
+import { Problem } from '../../problems/errors.ts';
+
+/** Only an entity under constant change makes one caller lose this many. */
+const maximumRounds = 100;
+
+/** Runs `work` until it returns something. Undefined is a lost round. Throws {@link busyProblem} after 100 of them. */
+export async function inRounds<T>(work: () => Promise<T | undefined>): Promise<T> {
+  for (let round = 0; round < maximumRounds; round++) {
+    const result = await work();
+    if (result !== undefined) return result;
+  }
+  throw busyProblem();
+}
+
+/** 503: others are always faster. Nothing was changed. */
+export const busyProblem = (): Problem => new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
