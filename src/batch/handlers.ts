@@ -13,13 +13,14 @@ import { findInVersion, type ReplayPermit } from '../entities/idempotency/replay
 import { representEntity } from '../entities/represent.ts';
 import { busyProblem, inRounds } from '../entities/writing/rounds.ts';
 import { sizeProblem } from '../entities/writing/rules.ts';
+import { TypeChanged } from '../entities/writing/type-guard.ts';
 import type { Writes } from '../entities/writing/update.ts';
 import { Problem } from '../problems/errors.ts';
 import { dryRunOf } from '../http/prefer.ts';
 import { describeProblem, problemOf } from '../http/problem.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
 import { BatchReader, problemAt, type BatchOperation, type BatchSource } from './operations.ts';
-import { Blocked, maximumBytes, runOperations, TypesChanged, type BatchRules, type Done } from './run.ts';
+import { Blocked, maximumBytes, runOperations, type BatchRules, type Done } from './run.ts';
 
 type BatchHandlers = Pick<Handlers, 'runBatch'>;
 type OperationPermit = BatchOperation['permit'];
@@ -71,7 +72,7 @@ export function batchHandlers(context: EntityContext & AuditContext): BatchHandl
       } catch (error) {
         if (error instanceof BatchDryRun) return error.done;
         if (error instanceof Blocked) throw problemAt(error.index, await problemOfRemoval(store, error.cause, readable));
-        if (!(error instanceof TypesChanged)) throw error;
+        if (!(error instanceof TypeChanged)) throw error;
         types.forget();
         return undefined;
       }

@@ -1,28 +1,28 @@
 /** Runs the operations of a batch in one transaction. */
 import { sql, type Transaction } from 'kysely';
+import type { Statements } from '../database/port.ts';
 import { statementsWithin } from '../database/statements-within.ts';
 import type { Database } from '../database/tables.ts';
 import type { Caller } from '../authn/caller.ts';
 import { changeValues, type ChangeValues } from '../entities/writing/changed.ts';
-import { rowOf } from '../entities/writing/grouped-writes.ts';
+import { executeWithin } from '../entities/writing/execute.ts';
+import { checkMerge } from '../entities/writing/merge.ts';
 import { Removal } from '../entities/writing/removal.ts';
 import { StillReferencedError } from '../entities/writing/still-referenced.ts';
 import { holdTypes, type Deleted } from '../entities/writing/removal-statements.ts';
 import { refusalOf } from '../entities/writing/refusal.ts';
-import { faultsOfReferences, referencePaths, requireReferences } from '../entities/writing/references.ts';
+import { faultsOfReferences } from '../entities/writing/references.ts';
 import type { EntityRow } from '../entities/row.ts';
-import { findHeavy, findState, lockInOrder, lockOne, previewOne } from '../entities/writing/statements.ts';
+import { findHeavy, findState, lockInOrder, lockOne } from '../entities/writing/statements.ts';
 import { busyProblem, inRounds } from '../entities/writing/rounds.ts';
-import { allow, requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
-import { placeOf, writeOf } from '../entities/writing/store.ts';
-import { isStillReferenced, underRulesOnce, violationOf, type CompanionWrite } from '../entities/writing/violations.ts';
-import { deletionOf, writeStatementsOf } from '../entities/writing/write-statements.ts';
+import { requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
+import { placeOf } from '../entities/writing/store.ts';
+import { TypeChanged } from '../entities/writing/type-guard.ts';
+import { isStillReferenced, violationOf } from '../entities/writing/violations.ts';
+import { deletionOf } from '../entities/writing/write-statements.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
 import { atOperation, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
-
-/** The types have changed since the operations were read: nothing may be written, and they must be read again. */
-export class TypesChanged extends Error {}
 
 /** What an operation did. */
 export interface Done {
@@ -64,7 +64,7 @@ const maximumMs = 5_000;
 export const maximumBytes = 8_388_608;
 
 /**
- * Runs the operations in their order and returns what each did. Throws the first refusal, placed in the batch, and {@link TypesChanged}.
+ * Runs the operations in their order and returns what each did. Throws the first refusal, placed in the batch, and {@link TypeChanged}.
  */
 export async function runOperations(
   trx: Transaction<Database>,
@@ -115,9 +115,14 @@ class BatchRun {
   readonly #trx: Transaction<Database>;
   readonly #caller: Caller;
   readonly #rules: BatchRules;
+  /** Statements whose failure ends the transaction, so that they need no savepoint. */
+  readonly #store: Pick<Statements, 'run' | 'read'>;
 
   constructor(trx: Transaction<Database>, caller: Caller, rules: BatchRules) {
     this.#trx = trx;
+    const store = statementsWithin(trx);
+    const read: Statements['read'] = (statement, values) => store.read(statement, values);
+    this.#store = { run: read, read };
     this.#caller = caller;
     this.#rules = rules;
   }
@@ -144,18 +149,18 @@ class BatchRun {
   }
 
   async #insert(creates: readonly Create[]): Promise<Done[]> {
-    const layout = creates[0]?.checked.companion?.layout;
+    const [first, ...others] = creates.map(({ permit, key, fields, checked }) => ({
+      ...checked,
+      permit,
+      origin: this.#caller.origin,
+      key,
+      fields,
+    }));
+    if (!first) return [];
     await this.#requireReferences(creates);
-    const rows = creates.map(({ permit, key, fields, checked: { typeRevision, companion } }) => {
-      const change = changeValues(permit, this.#caller.origin, typeRevision);
-      return rowOf({ ...change, name: permit.entity, given: key, ...companion?.values }, 'fields', fields);
-    });
-    const query = writeStatementsOf(layout).insertMany.query({ rows: `[${rows.join()}]` });
     // A refusal of several counts for none of them: each runs again by itself.
-    const [first] = creates;
-    const found = await writeUnderRules(first && writeOf(first.permit, first.checked.companion), () => this.#trx.executeQuery(query));
-    if (found.rows.length !== creates.length) throw new TypesChanged();
-    const byKey = new Map(found.rows.map((row) => [row.key, row]));
+    const found = await inFields(() => executeWithin(this.#trx, [first, ...others]));
+    const byKey = new Map(found.map((row) => [row.key, row]));
     return creates.map(({ key }) => ({ status: 201, key, row: byKey.get(key) }));
   }
 
@@ -164,7 +169,7 @@ class BatchRun {
     const layout = first?.checked.companion?.layout;
     if (!first || !layout) return;
     const rows = creates.map(({ checked: { companion } }) => ({ values: companion?.values ?? {} }));
-    const found = await faultsOfReferences(statementsWithin(this.#trx), first.permit, layout, rows, this.#rules.created);
+    const found = await faultsOfReferences(this.#store, first.permit, layout, rows, this.#rules.created);
     await inFields(() => requireNoFaults(found.find((faults) => faults.length > 0) ?? []));
   }
 
@@ -219,29 +224,17 @@ class BatchRun {
   }
 
   async #update({ permit, key, patch, ifMatch, type }: Update): Promise<Done> {
-    const { limitBytes } = this.#rules;
-    return await inRounds(async () => {
-      const place = placeOf(permit, key);
-      const paths = JSON.stringify(referencePaths(permit, type?.companion));
-      const [seen] = (await this.#trx.executeQuery(previewOne.query({ ...place, patch, light: false, paths }))).rows;
-      if (!seen?.fields) throw await refusalOf(statementsWithin(this.#trx), permit, key);
-      if (seen.typeRevision !== (type?.revision ?? '0')) throw new TypesChanged();
-      const next = { text: seen.fields, patch, limitBytes };
-      const checked = await inFields(async () => {
-        const found = allow({ type, guard: guardOf(ifMatch), state: seen, next });
-        const { present } = seen;
-        await requireReferences(statementsWithin(this.#trx), permit, found.companion, { present, created: this.#rules.created });
-        return found;
-      });
-      const { updateOne } = writeStatementsOf(checked.companion?.layout);
-      const change = changeValues(permit, this.#caller.origin, checked.typeRevision);
-      const values = { ...change, ...place, patch, versions: [seen.version], limit: limitBytes };
-      const companion = JSON.stringify(checked.companion?.values ?? {});
-      const { rows } = await writeUnderRules(writeOf(permit, checked.companion, key), () =>
-        this.#trx.executeQuery(updateOne.query({ ...values, companion })),
-      );
-      return rows[0] && { status: 200, key, row: rows[0] };
-    });
+    const { limitBytes, created } = this.#rules;
+    const change = { patch, limitBytes, ...guardOf(ifMatch) };
+    const typeChanged = () => Promise.reject(new TypeChanged());
+    const view = { store: this.#store, types: { find: () => Promise.resolve(type), at: typeChanged }, created };
+    return await inFields(() =>
+      inRounds(async () => {
+        const merge = await checkMerge(view, permit, key, change);
+        const [row] = await executeWithin(this.#trx, { ...merge, statement: 'updateOne', permit, origin: this.#caller.origin, key });
+        return row && { status: 200 as const, key, row };
+      }),
+    );
   }
 
   async #delete({ index, permit, key, ifMatch, type }: Delete): Promise<Done> {
@@ -254,8 +247,8 @@ class BatchRun {
       const { rows } = isUnguarded ? { rows: [] } : await this.#trx.executeQuery(lockOne.query(values));
       if (rows.length > 0) return true;
       const [state] = (await this.#trx.executeQuery(findState.query(placeOf(permit, key)))).rows;
-      if (!state) throw await refusalOf(statementsWithin(this.#trx), permit, key);
-      if (state.typeRevision !== change.typeRevision) throw new TypesChanged();
+      if (!state) throw await refusalOf(this.#store, permit, key);
+      if (state.typeRevision !== change.typeRevision) throw new TypeChanged();
       requirePrecondition(type, guard, state.version);
       // Another request has deleted and restored the entity meanwhile.
       return undefined;
@@ -265,9 +258,4 @@ class BatchRun {
     else await this.#trx.executeQuery(deletionOf(companion, trashKeep).query({ ...values, trashKeep }));
     return { status: 204, key, row: undefined };
   }
-}
-
-/** Runs `write`, a statement that writes the row `written` too. A violated rule is a problem whose pointers lead into the operation. */
-function writeUnderRules<R>(written: CompanionWrite | undefined, write: () => Promise<R>): Promise<R> {
-  return inFields(() => underRulesOnce(written, write, () => new TypesChanged()));
 }

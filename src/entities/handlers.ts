@@ -34,7 +34,8 @@ import { changeOnce } from './idempotency/replay.ts';
 import { restoreEntity } from './writing/restore.ts';
 import type { EntityRow } from './row.ts';
 import { findEntity, findLight } from './writing/store.ts';
-import { updateEntity, type Change, type Writes } from './writing/update.ts';
+import type { Change } from './writing/merge.ts';
+import { updateEntity, type Writes } from './writing/update.ts';
 import { upsertOnce } from './writing/upsert.ts';
 import { findView, readViewQuery } from './querying/view.ts';
 

@@ -2,13 +2,8 @@
 import type { Origin } from '../authn/caller.ts';
 import { randomInt } from 'node:crypto';
 import { ConflictSearch } from '../entities/writing/conflicts.ts';
-import {
-  writePortion,
-  type PortionOutcome,
-  type PortionRequest,
-  type PortionRow,
-  type RefusedRow,
-} from '../entities/writing/import-portion.ts';
+import { writePortion } from '../entities/writing/import-portion.ts';
+import type { PortionOutcome, PortionRequest, PortionRow, RefusedRow } from '../entities/writing/import-rows.ts';
 import type { ImportMode } from '../entities/writing/import-statements.ts';
 import { NaturalKeys, type UniqueValues } from '../entities/writing/natural-keys.ts';
 import { allow, requireNoFaults, validationProblem } from '../entities/writing/rules.ts';

@@ -1,5 +1,5 @@
 /** The refused rows of an import as runs: rows in a row that are refused for the same reason are one. */
-import type { RefusedRow } from '../entities/writing/import-portion.ts';
+import type { RefusedRow } from '../entities/writing/import-rows.ts';
 import type { Problem } from '../problems/errors.ts';
 
 /** The most runs and rows that an import refuses before it ends, after the transaction that has the last of them. */

@@ -14,7 +14,7 @@ interface InsertBulk extends ChangeValues {
 }
 
 /** What has become of a row. */
-interface InsertedRow {
+export interface InsertedRow {
   key: string;
   version: string;
 }

@@ -12,13 +12,13 @@ import type { Permit } from '../../rights/permit.ts';
 import { bulkRowOf } from './bulk-statements.ts';
 import { ConflictSearch } from './conflicts.ts';
 import { statementParts } from './statement-parts.ts';
-import { runTolerantly, TypeChanged, whileTypeLasts, type StatementRow } from './tolerant-statements.ts';
-import { changeValues, type ChangeValues } from './changed.ts';
+import { insertPortion, type PortionOrigin } from './execute.ts';
+import { runTolerantly, type StatementRow } from './tolerant-statements.ts';
+import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { faultsOfReferences } from './references.ts';
-import { allow, requireEntityLimits, requireNoFaults, validationProblem, type CheckedFields } from './rules.ts';
+import { allow, requireEntityLimits, requireNoFaults, untyped, validationProblem, type CheckedFields } from './rules.ts';
 import { violationOf } from './violations.ts';
 import type { Writes } from './update.ts';
-import { writeStatementsOf } from './write-statements.ts';
 
 /** The fields of an entity to create: as parsed, and as JSON text. */
 export interface NewFields {
@@ -105,14 +105,16 @@ function problemOfConflicts(faults: readonly Fault[]): Problem {
 
 class Bulk {
   readonly #checked: readonly CheckedFields[];
-  readonly #change: ChangeValues & { name: string };
+  readonly #permit: Permit<'create'>;
+  readonly #origin: PortionOrigin;
   readonly #layout: Companion | undefined;
 
   constructor(permit: Permit<'create'>, { origin }: Caller, checked: readonly CheckedFields[]) {
-    const [first] = checked;
+    const [{ typeRevision, companion } = untyped] = checked;
     this.#checked = checked;
-    this.#change = { ...changeValues(permit, origin, first?.typeRevision ?? '0'), name: permit.entity };
-    this.#layout = first?.companion?.layout;
+    this.#permit = permit;
+    this.#layout = companion?.layout;
+    this.#origin = { origin, typeRevision, layout: this.#layout };
   }
 
   /** Writes all items. Throws the conflicts that can be found before, {@link RuleViolated} for any other, and {@link TypeChanged}. */
@@ -150,18 +152,15 @@ class Bulk {
 
   async #insert(trx: Transaction<Database>, rows: readonly StatementRow<number>[]): Promise<CreatedKey[]> {
     try {
-      return await whileTypeLasts(() => this.#insertPart(trx, rows));
+      return await this.#insertPart(trx, rows);
     } catch (error) {
       throw this.#layout && violationOf(this.#layout, error) ? new RuleViolated() : error;
     }
   }
 
   async #insertPart(trx: Transaction<Database>, rows: readonly StatementRow<number>[]): Promise<CreatedKey[]> {
-    const { insertBulk } = writeStatementsOf(this.#layout);
-    const found = await trx.executeQuery(insertBulk.query({ ...this.#change, rows: `[${rows.map(({ text }) => text).join()}]` }));
-    if (found.rows.length !== rows.length) throw new TypeChanged();
-    return found.rows
-      .map(({ key, version }) => ({ key, version: Number(version) }))
-      .toSorted((one, other) => Number(BigInt(one.key) - BigInt(other.key)));
+    const texts = rows.map(({ text }) => text);
+    const inserted = await insertPortion(trx, this.#permit, this.#origin, texts);
+    return inserted.map(({ key, version }) => ({ key, version: Number(version) }));
   }
 }

@@ -2,8 +2,8 @@
  * Creates an entity. With an Idempotency-Key the statement that creates it claims the key too, and a repeat gets the answer of the first request made of its
  * own body (security rule 79).
  */
-import type { Caller, Origin } from '../../authn/caller.ts';
-import { LockNotHadError, violatedUnique, withUnknownOutcome } from '../../database/failure.ts';
+import type { Caller } from '../../authn/caller.ts';
+import { violatedUnique, withUnknownOutcome } from '../../database/failure.ts';
 import type { Statements } from '../../database/port.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
@@ -13,8 +13,8 @@ import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation
 import type { OnceDone } from '../idempotency/once.ts';
 import { requireReferences } from './references.ts';
 import type { EntityRow } from '../row.ts';
-import { allow, requireStoredSize, type Checked, type CheckedFields } from './rules.ts';
-import { insertEntity, insertEntityWithKey } from './store.ts';
+import { executeAlone, executeClaimed, executeGrouped, type Insertion } from './execute.ts';
+import { allow, requireStoredSize, type Checked } from './rules.ts';
 import { typeHasRevision, whileTypeIsCurrent } from './type-guard.ts';
 import type { Writes } from './update.ts';
 
@@ -47,7 +47,6 @@ async function createUnlessDone(
 ): Promise<OnceDone<EntityRow>> {
   requireStoredSize(text, limitBytes);
   const { store, queues, types } = writes;
-  const { origin } = caller;
   const heavy = isHeavy(text);
   const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : queues.runKeyed(permit, job));
   return await whileTypeIsCurrent(types, permit.entity, async (type) => {
@@ -60,45 +59,33 @@ async function createUnlessDone(
       if (repeat) return repeat;
       throw error;
     }
-    const checkedFields = { fields: text, ...checked };
-    if (claim) return await inTurn(() => createOnce(store, permit, origin, claim, checkedFields));
-    const row = await insertInTurn(writes, permit, caller, checkedFields, heavy);
+    const insertion = { permit, origin: caller.origin, fields: text, ...checked };
+    if (claim) return await inTurn(() => createOnce(store, insertion, claim));
+    const row = await insertInTurn(writes, caller, insertion, heavy);
     return row && { outcome: row, isReplayed: false };
   });
 }
 
 /**
- * Inserts as {@link insertEntity} does, together with other requests if it can. What `isHeavy` and what needs a lock of another transaction waits for its turn
- * and goes alone.
+ * Inserts together with other requests if it can. What `isHeavy` and what needs a lock of another transaction waits for its turn and goes alone. Undefined, with
+ * nothing written, when the type has changed. Throws 409 and 422 as {@link executeAlone}.
  */
 export async function insertInTurn(
   { store, queues }: Writes,
-  permit: Permit<'create'>,
   caller: Caller,
-  checked: CheckedFields,
+  insertion: Insertion,
   isHeavy: boolean,
 ): Promise<EntityRow | undefined> {
-  const alone = () => insertEntity(store, permit, caller.origin, checked, true);
-  if (isHeavy) return await queues.runHeavy(permit, caller, alone);
-  try {
-    return await insertEntity(store, permit, caller.origin, checked, false);
-  } catch (error) {
-    if (!(error instanceof LockNotHadError)) throw error;
-  }
-  return await queues.runContended(permit, alone);
+  const alone = () => executeAlone(store, insertion);
+  if (isHeavy) return await queues.runHeavy(insertion.permit, caller, alone);
+  return (await executeGrouped(store, insertion)) ?? (await queues.runContended(insertion.permit, alone));
 }
 
 /** Undefined, with nothing written, when the type has changed. */
-async function createOnce(
-  store: Statements,
-  permit: Permit<'create'>,
-  origin: Origin,
-  claim: Claim,
-  checked: CheckedFields,
-): Promise<OnceDone<EntityRow> | undefined> {
-  const { fields, typeRevision } = checked;
+async function createOnce(store: Statements, insertion: Insertion, claim: Claim): Promise<OnceDone<EntityRow> | undefined> {
+  const { permit, fields, typeRevision } = insertion;
   for (let round = 0; round < rounds; round++) {
-    const row = await insertUnlessTaken(store, permit, origin, claim, checked);
+    const row = await insertUnlessTaken(store, insertion, claim);
     if (row) return { outcome: row, isReplayed: false };
     const [found] = await store.run(findCreation, { ...claim, fields });
     if (!found) {
@@ -123,15 +110,9 @@ async function findRepeat(
 }
 
 /** Undefined when the key is taken, be it that another request was faster by a moment. */
-async function insertUnlessTaken(
-  store: Statements,
-  permit: Permit<'create'>,
-  origin: Origin,
-  claim: Claim,
-  checked: CheckedFields,
-): Promise<EntityRow | undefined> {
+async function insertUnlessTaken(store: Statements, insertion: Insertion, claim: Claim): Promise<EntityRow | undefined> {
   try {
-    return await insertEntityWithKey(store, permit, origin, claim, checked);
+    return await executeClaimed(store, insertion, claim);
   } catch (error) {
     if (violatedUnique(error) === 'idempotency_pkey') return undefined;
     throw error;

@@ -14,7 +14,8 @@ import { refusalOf } from './refusal.ts';
 import type { EntityRow } from '../row.ts';
 import { inRounds } from './rounds.ts';
 import { allow, type Guard } from './rules.ts';
-import { previewUpdate, restoreStoredEntity, stateOf, undeleteEntity } from './store.ts';
+import { executeAlone } from './execute.ts';
+import { previewUpdate, stateOf } from './store.ts';
 import { stateOfTrashed } from './trash.ts';
 import type { Writes } from './update.ts';
 
@@ -64,9 +65,9 @@ export async function restoreEntity(
       // The references are compared with those of the version that is replaced.
       if (paths.length > 0 && seen?.version !== state.version) return undefined;
       await requireReferences(store, permit, checked.companion, { present: seen?.present });
-      const change = { patch: text, versions: [state.version], limitBytes, ...checked };
-      const write = live ? restoreStoredEntity : undeleteEntity;
-      return await write(store, permit, caller.origin, key, change);
+      const merge = { patch: text, versions: [state.version], limitBytes, ...checked };
+      const statement = live ? ('restoreOne' as const) : ('undeleteOne' as const);
+      return await executeAlone(store, { ...merge, statement, permit, origin: caller.origin, key });
     });
   });
 }

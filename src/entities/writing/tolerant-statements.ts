@@ -1,7 +1,6 @@
 /** Runs statements on many rows, of which those that violate a rule are left out. */
 import { sql, type Transaction } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
-import { lacksRelation } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Problem } from '../../problems/errors.ts';
 import { violationOf } from './violations.ts';
@@ -17,9 +16,6 @@ export interface Refused<R> {
   row: R;
   problem: Problem;
 }
-
-/** The type has changed, or its table. */
-export class TypeChanged extends Error {}
 
 type TolerantStatement<R> = (some: readonly StatementRow<R>[]) => Promise<void>;
 
@@ -55,7 +51,7 @@ async function runHalved<R>(
   if (!first) return [];
   await sql`savepoint part`.execute(trx);
   try {
-    await whileTypeLasts(() => statement(rows));
+    await statement(rows);
     await sql`release savepoint part`.execute(trx);
     return [];
   } catch (error) {
@@ -69,13 +65,4 @@ async function runHalved<R>(
   const before = await runHalved(trx, layout, rows.slice(0, middle), statement, maximum);
   if (before.length >= maximum) return before;
   return [...before, ...(await runHalved(trx, layout, rows.slice(middle), statement, maximum - before.length))];
-}
-
-/** Runs a statement. Throws {@link TypeChanged} if its table or a column of it is gone. */
-export async function whileTypeLasts<T>(statement: () => Promise<T>): Promise<T> {
-  try {
-    return await statement();
-  } catch (error) {
-    throw lacksRelation(error) ? new TypeChanged() : error;
-  }
 }

@@ -33,6 +33,18 @@ export async function typeHasRevision(store: Statements, name: string, revision:
   return row?.typeRevision === revision;
 }
 
+/** The type of entities has changed since it was looked at, or its table: nothing may be written, and the type is to be looked at again. */
+export class TypeChanged extends Error {}
+
+/** Runs a statement. Throws {@link TypeChanged} if its table or a column of it is gone. */
+export async function whileTypeLasts<T>(statement: () => Promise<T>): Promise<T> {
+  try {
+    return await statement();
+  } catch (error) {
+    throw lacksRelation(error) ? new TypeChanged() : error;
+  }
+}
+
 /**
  * Runs `write` with the type of entities called `name`. It returns undefined if the type, or the entity, has changed meanwhile, and is then run again
  * with the new type. Throws as {@link inRounds}.

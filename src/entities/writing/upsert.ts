@@ -30,7 +30,8 @@ import { NaturalKeys } from './natural-keys.ts';
 import { requireReferences } from './references.ts';
 import { allow, requireNoFaults, requirePrecondition, unmetPrecondition, validationProblem } from './rules.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
-import { updateEntity, type Change, type Writes } from './update.ts';
+import type { Change } from './merge.ts';
+import { updateEntity, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
 import { duplicatesAt, UniqueConflict, whileTableExists } from './violations.ts';
 
@@ -61,7 +62,7 @@ interface Rule {
 }
 
 /**
- * Creates or updates, and returns the row as it then is. A merge that changes nothing writes nothing. Throws what `updateEntity` and `insertEntity` throw,
+ * Creates or updates, and returns the row as it then is. A merge that changes nothing writes nothing. Throws what `updateEntity` and `insertInTurn` throw,
  * and
  * - 409 `unique-conflict`: the permit does not cover the entity, or another rule is violated.
  * - 412: the entity exists and must not, or does not and must.
@@ -207,7 +208,7 @@ async function insertNew(
   const checked = allow({ type, next: { text, fields, limitBytes } });
   await requireReferences(writes.store, permit, checked.companion);
   try {
-    const row = await insertInTurn(writes, permit, caller, { fields: text, ...checked }, isHeavy);
+    const row = await insertInTurn(writes, caller, { permit, origin: caller.origin, fields: text, ...checked }, isHeavy);
     return row && { row, isCreated: true };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unique-conflict') throw error;

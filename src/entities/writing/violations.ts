@@ -7,6 +7,7 @@ import type { Fault } from '../../problems/faults.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { validationProblem } from './rules.ts';
+import { whileTypeLasts } from './type-guard.ts';
 
 /** The row that a statement writes into a companion table. */
 export interface CompanionWrite {
@@ -49,18 +50,11 @@ export async function underRules<R>(written: CompanionWrite | undefined, write: 
   }
 }
 
-/**
- * Runs `write` likewise, once, in a transaction that the error ends. Throws `typeChanged()` instead of returning undefined.
- */
-export async function underRulesOnce<R>(
-  written: CompanionWrite | undefined,
-  write: () => Promise<R>,
-  typeChanged: () => Error,
-): Promise<R> {
+/** Runs `write` likewise, once, in a transaction that the error ends. Throws {@link TypeChanged} instead of returning undefined. */
+export async function underRulesOnce<R>(written: CompanionWrite | undefined, write: () => Promise<R>): Promise<R> {
   try {
-    return await write();
+    return await whileTypeLasts(write);
   } catch (error) {
-    if (written && lacksRelation(error)) throw typeChanged();
     throw (written && violationOf(written.layout, error, written)) ?? error;
   }
 }

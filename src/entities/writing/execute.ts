@@ -1,0 +1,184 @@
+/**
+ * How a write that `rules.ts` has allowed reaches PostgreSQL: together with those of other requests, alone, within a transaction, or as a part of many. Each has a
+ * permit and reaches only the rows that the permit covers (rules 64 and 66). Each fills its row of the history (decision 300). Fields travel as JSON text.
+ */
+import type { Transaction } from 'kysely';
+import type { Origin } from '../../authn/caller.ts';
+import { LockNotHadError, withUnknownOutcome } from '../../database/failure.ts';
+import type { Statements } from '../../database/port.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Permit } from '../../rights/permit.ts';
+import type { Companion } from '../companion/layout.ts';
+import type { Claim } from '../idempotency/idempotency.ts';
+import type { EntityRow } from '../row.ts';
+import type { InsertedRow } from './bulk-statements.ts';
+import { changeValues } from './changed.ts';
+import { rowOf } from './grouped-writes.ts';
+import type { Checked, CheckedFields } from './rules.ts';
+import type { Versions } from './statements.ts';
+import { placeOf } from './store.ts';
+import { TypeChanged, whileTypeLasts } from './type-guard.ts';
+import { underRules, underRulesOnce, type CompanionWrite } from './violations.ts';
+import { writeStatementsOf } from './write-statements.ts';
+
+/** A new entity. */
+export interface Insertion extends CheckedFields {
+  permit: Permit<'create'>;
+  origin: Origin;
+  /** Drawn before; undefined for a new one. */
+  key?: string;
+}
+
+/** Other fields of an entity. */
+export interface Merge extends Checked {
+  /** JSON text of an object, which is merged into the fields (RFC 7396); for a restore all fields. */
+  patch: string;
+  /** What the patch makes of the only version in `versions`, as a preview has shown; undefined if there was none. To merge again takes 20 µs of PostgreSQL. */
+  merged?: string | undefined;
+  /** The columns of the companion table that stay as they are, since the process does not know their values; undefined if it knows all. */
+  kept?: readonly string[] | undefined;
+  /** The versions that the caller accepts; null accepts any. */
+  versions: Versions;
+  /** The most that the merged fields may be, in bytes of JSON. */
+  limitBytes: number;
+}
+
+/** A merge into the entity with this key: live, or with `undeleteOne` in the trash. */
+export interface Replacement extends Merge {
+  statement: 'updateOne' | 'restoreOne' | 'undeleteOne';
+  permit: Permit<'update'>;
+  origin: Origin;
+  key: string;
+}
+
+export type EntityWrite = Insertion | Replacement;
+
+const isInsertion = (write: EntityWrite): write is Insertion => !('statement' in write);
+
+const statementsOf = ({ companion }: Checked) => writeStatementsOf(companion?.layout);
+
+const changeOf = ({ permit, origin, typeRevision }: Pick<EntityWrite, 'permit' | 'origin' | 'typeRevision'>) =>
+  changeValues(permit, origin, typeRevision);
+
+/** The companion row that the statement writes; undefined for none. */
+function companionWriteOf(write: EntityWrite): CompanionWrite | undefined {
+  const { permit, companion } = write;
+  return companion && { ...companion, permit, key: isInsertion(write) ? undefined : write.key };
+}
+
+/** The input row of a statement that several writes share. */
+function inputOf(write: EntityWrite): string {
+  const { permit, companion } = write;
+  if (isInsertion(write))
+    return rowOf({ ...changeOf(write), name: permit.entity, given: write.key, ...companion?.values }, 'fields', write.fields);
+  const { key, versions, limitBytes, kept, merged, patch } = write;
+  const change = { ...changeOf(write), ...placeOf(permit, key), versions, limit: limitBytes };
+  const values = { ...change, ...companion?.values, ...(kept && { kept }) };
+  return merged === undefined ? rowOf(values, 'patch', patch) : rowOf(values, 'merged', merged);
+}
+
+const companionText = ({ companion }: Checked): string => JSON.stringify(companion?.values ?? {});
+
+/** The values of the statement of one replacement. */
+function valuesOf(write: Replacement) {
+  const { permit, key, patch, versions, limitBytes } = write;
+  return { ...changeOf(write), ...placeOf(permit, key), patch, versions, limit: limitBytes, companion: companionText(write) };
+}
+
+/**
+ * Writes together with other requests, and returns the row as it then is. Undefined, with nothing written, while another transaction has a lock that the row
+ * needs. Undefined also as {@link executeAlone}, and for a merge into a heavy entity. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the
+ * type does not hold.
+ */
+export async function executeGrouped(store: Statements, write: EntityWrite): Promise<EntityRow | undefined> {
+  const { insertMany, updateMany } = statementsOf(write);
+  const statement = isInsertion(write) ? insertMany : updateMany;
+  try {
+    return await withUnknownOutcome(underRules(companionWriteOf(write), () => store.writeGrouped(statement, inputOf(write))));
+  } catch (error) {
+    if (error instanceof LockNotHadError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Writes in a statement of its own, and returns the row as it then is. Undefined, with nothing written, when the type has changed. A replacement is also undefined
+ * when its version is none of the accepted ones, and when its fields are too large. Throws likewise.
+ */
+export async function executeAlone(store: Statements, write: EntityWrite): Promise<EntityRow | undefined> {
+  const statements = statementsOf(write);
+  const run = isInsertion(write)
+    ? () => store.writeAlone(statements.insertMany, inputOf(write))
+    : async () => (await store.run(statements[write.statement], valuesOf(write)))[0];
+  return await withUnknownOutcome(underRules(companionWriteOf(write), run));
+}
+
+/**
+ * Inserts alone, and stores what was created under the claim's key. Undefined also when the key is taken already; a unique violation of
+ * `idempotency_pkey`, with nothing written, when another statement took it meanwhile.
+ */
+export async function executeClaimed(store: Statements, write: Insertion, claim: Claim): Promise<EntityRow | undefined> {
+  const { insertWithKey } = statementsOf(write);
+  const values = { ...changeOf(write), ...claim, fields: write.fields, companion: companionText(write) };
+  return await withUnknownOutcome(underRules(companionWriteOf(write), async () => (await store.run(insertWithKey, values))[0]));
+}
+
+/**
+ * Writes within a transaction that an error ends. Returns the rows of all insertions, which have one name; or the row of a replacement, none as in
+ * {@link executeAlone}. Throws {@link TypeChanged}, and what {@link executeGrouped} throws.
+ */
+export async function executeWithin(
+  trx: Transaction<Database>,
+  write: readonly [Insertion, ...Insertion[]] | Replacement,
+): Promise<EntityRow[]> {
+  const first = 'statement' in write ? write : write[0];
+  const statements = statementsOf(first);
+  const query =
+    'statement' in write
+      ? statements[write.statement].query(valuesOf(write))
+      : statements.insertMany.query({ rows: `[${write.map(inputOf).join()}]` });
+  const { rows } = await underRulesOnce(companionWriteOf(first), () => trx.executeQuery<EntityRow>(query));
+  if (!('statement' in write) && rows.length !== write.length) throw new TypeChanged();
+  return rows;
+}
+
+/** The common facts of many writes of one name. */
+export interface PortionOrigin {
+  origin: Origin;
+  typeRevision: string;
+  layout: Companion | undefined;
+}
+
+/** Inserts rows, each a text of `bulkRowOf`, and returns their keys in the same order. Throws {@link TypeChanged}, and violations as PostgreSQL does. */
+export async function insertPortion(
+  trx: Transaction<Database>,
+  permit: Permit<'create'>,
+  { origin, typeRevision, layout }: PortionOrigin,
+  texts: readonly string[],
+): Promise<InsertedRow[]> {
+  const { insertBulk } = writeStatementsOf(layout);
+  const values = { ...changeOf({ permit, origin, typeRevision }), name: permit.entity, rows: `[${texts.join()}]` };
+  const { rows } = await whileTypeLasts(() => trx.executeQuery(insertBulk.query(values)));
+  if (rows.length !== texts.length) throw new TypeChanged();
+  return rows.toSorted((one, other) => Number(BigInt(one.key) - BigInt(other.key)));
+}
+
+/** A row that gets these fields if it still has the version. */
+export type PortionReplacement = Pick<Replacement, 'permit' | 'origin' | 'key' | 'limitBytes'> & CheckedFields & { version: string };
+
+/** The text of a row for {@link replacePortion}. */
+export function replacementText(write: PortionReplacement): string {
+  const { permit, key, version, limitBytes, companion, fields } = write;
+  return rowOf({ ...changeOf(write), ...placeOf(permit, key), version, limit: limitBytes, ...companion?.values }, 'fields', fields);
+}
+
+/** Replaces the fields of entities, each a text of {@link replacementText}, and returns the places of those that had their version. Throws likewise. */
+export async function replacePortion(
+  trx: Transaction<Database>,
+  layout: Companion | undefined,
+  texts: readonly string[],
+): Promise<ReadonlySet<number>> {
+  const { replaceMany } = writeStatementsOf(layout);
+  const { rows } = await whileTypeLasts(() => trx.executeQuery(replaceMany.query({ rows: `[${texts.join()}]` })));
+  return new Set(rows.map(({ n }) => Number(n) - 1));
+}

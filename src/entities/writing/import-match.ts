@@ -1,0 +1,127 @@
+/** Finds the entities of the rows of an import, and decides what each row changes. */
+import type { Transaction } from 'kysely';
+import { Pauses } from '../../admission/turns.ts';
+import { statementsWithin } from '../../database/statements-within.ts';
+import type { Database } from '../../database/tables.ts';
+import { parseJson } from '../../json/parse-json.ts';
+import { Problem } from '../../problems/errors.ts';
+import { pointerTo } from '../../problems/pointer.ts';
+import { permitValues } from '../../rights/row-predicate.ts';
+import { freshFields } from './fresh-fields.ts';
+import { rowOf } from './grouped-writes.ts';
+import type { ImportMatching, PortionRequest, PortionRow, PortionTally, RowChange } from './import-rows.ts';
+import { matchEntities, type ImportMode, type ImportRule, type MatchedEntity } from './import-statements.ts';
+import { referencePaths } from './references.ts';
+import { refusalOf } from './refusal.ts';
+import { allow, requirePrecondition, type Guard, type NextFields } from './rules.ts';
+import { whileTypeLasts } from './type-guard.ts';
+import { conflictOf } from './upsert.ts';
+import { duplicatesAt } from './violations.ts';
+
+export class RowMatcher {
+  readonly #trx: Transaction<Database>;
+  readonly #request: Pick<PortionRequest, 'type' | 'limitBytes'>;
+  readonly #by: ImportMatching;
+  readonly #tally: PortionTally;
+
+  constructor(trx: Transaction<Database>, request: Pick<PortionRequest, 'type' | 'limitBytes'>, by: ImportMatching, tally: PortionTally) {
+    this.#trx = trx;
+    this.#request = request;
+    this.#by = by;
+    this.#tally = tally;
+  }
+
+  /** The change that each row would make, and the rows that come later because of their size. */
+  async changesOf(rows: readonly PortionRow[]): Promise<{ changes: RowChange[]; again: PortionRow[] }> {
+    const matches = await this.entitiesOf(rows);
+    const [changes, again]: [RowChange[], PortionRow[]] = [[], []];
+    const pauses = new Pauses();
+    for (const [index, row] of rows.entries()) {
+      await pauses.whenLong();
+      const match = matches.get(index);
+      if (!match) throw new Error('there is an answer for each row');
+      if (match.isDeferred) again.push(row);
+      else changes.push(...(await this.#changeOf(row, match)));
+    }
+    return { changes, again };
+  }
+
+  /** The entity of each row, by its place. */
+  async entitiesOf(rows: readonly PortionRow[]): Promise<Map<number, MatchedEntity>> {
+    const { rule, mode, update } = this.#by;
+    const input = rows.map(({ text, emptied, key = null, companion: of }) =>
+      rowOf({ key, emptied: emptied === undefined ? null : parseJson(emptied), ...of?.values }, 'fields', text),
+    );
+    const paths = JSON.stringify(referencePaths(update, this.#request.type?.companion));
+    const query = matchEntities(rule, { permit: permitValues(update), mode, rows: `[${input.join()}]`, paths });
+    const found = await whileTypeLasts(() => query.execute(this.#trx));
+    return new Map(found.rows.map((match) => [Number(match.n) - 1, match]));
+  }
+
+  /** None if the row is refused, or changes nothing. */
+  async #changeOf(row: PortionRow, match: MatchedEntity): Promise<RowChange[]> {
+    const { rule, mode, update } = this.#by;
+    const { hash, key, version } = match;
+    const first = hash === null ? undefined : this.#tally.conflicts.firstRow(hash);
+    if (first !== undefined) this.#tally.refuse({ row: row.row, problem: duplicateRow(rule, first), duplicateOf: first });
+    else if (key === null) return this.#accept(row, hash, this.#newFields(row, mode), undefined);
+    else if (version === null)
+      this.#tally.refuse({
+        row: row.row,
+        problem:
+          rule.kind === 'unique' ? conflictOf(rule.companion, rule.unique) : await refusalOf(statementsWithin(this.#trx), update, key),
+      });
+    else if (match.isUnchanged) {
+      this.#tally.outcome.unchanged += 1;
+      this.#accept(row, hash, row, undefined);
+    } else {
+      const { removed, present } = match;
+      return this.#accept(row, hash, this.#mergedInto(row, match, version), { key, version, removed: removed ?? 0, present });
+    }
+    return [];
+  }
+
+  /** The change with these fields; none if they were refused. */
+  #accept({ row }: PortionRow, hash: string | null, wanted: PortionRow | undefined, match: RowChange['match']): RowChange[] {
+    if (!wanted) return [];
+    if (hash !== null) this.#tally.conflicts.accept(row, [hash]);
+    return [{ row: wanted, match }];
+  }
+
+  /** The row as a new entity; undefined, with the row refused, if the type does not accept it. */
+  #newFields(row: PortionRow, mode: ImportMode): PortionRow | undefined {
+    if (mode === 'replace') return row;
+    const { fields, text } = mode === 'merge' ? freshFields(row) : row;
+    return this.#allowed(row, { text, fields });
+  }
+
+  /** The row with the merged fields; undefined, with the row refused, if the entity may not have them. */
+  #mergedInto(row: PortionRow, { merged }: MatchedEntity, version: string): PortionRow | undefined {
+    const guard = { versions: row.version === undefined ? null : [row.version], isGuarded: row.version !== undefined };
+    const next = merged === null ? undefined : { text: merged, fields: parseJson(merged), limitBytes: this.#request.limitBytes };
+    return this.#allowed(row, next, { guard, state: { version } });
+  }
+
+  /** The row with other fields, or the same; undefined, with the row refused, if the entity may not have them. */
+  #allowed(row: PortionRow, next: NextFields | undefined, present?: { guard: Guard; state: { version: string } }): PortionRow | undefined {
+    const { type } = this.#request;
+    try {
+      if (next) return { ...row, text: next.text, fields: next.fields, ...allow({ type, next, ...present }) };
+      if (present) requirePrecondition(type, present.guard, present.state.version);
+      return row;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.#tally.refuse({ row: row.row, problem: error });
+      return undefined;
+    }
+  }
+}
+
+/** The problem of a row whose entity an earlier row of the file has. */
+function duplicateRow(rule: ImportRule, first: number): Problem {
+  const faults =
+    rule.kind === 'unique'
+      ? duplicatesAt(rule.companion, rule.unique.columns, first)
+      : [{ pointer: pointerTo(['$key']), code: 'duplicate-value' as const, values: { row: String(first) } }];
+  return new Problem('unique-conflict', { faults, headers: { 'Retry-After': '1' } });
+}
