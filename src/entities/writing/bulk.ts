@@ -9,7 +9,7 @@ import { Problem } from '../../problems/errors.ts';
 import { maximumFaults, type Fault } from '../../problems/faults.ts';
 import { Pauses } from '../../admission/turns.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { bulkRowOf } from './bulk-statements.ts';
+import { bulkRowOf } from './create-statements.ts';
 import { ConflictSearch } from './conflicts.ts';
 import { statementParts } from './statement-parts.ts';
 import { insertPortion, type PortionOrigin } from './execute.ts';

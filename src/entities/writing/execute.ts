@@ -11,7 +11,7 @@ import type { Permit } from '../../rights/permit.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { Claim } from '../idempotency/idempotency.ts';
 import type { EntityRow } from '../row.ts';
-import type { InsertedRow } from './bulk-statements.ts';
+import type { InsertedRow } from './create-statements.ts';
 import { changeValues } from './changed.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { Checked, CheckedFields } from './rules.ts';

@@ -6,7 +6,7 @@ import { statementsWithin } from '../../database/statements-within.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { bulkRowOf } from './bulk-statements.ts';
+import { bulkRowOf } from './create-statements.ts';
 import type { PortionConflicts } from './conflicts.ts';
 import { insertPortion, replacementText, replacePortion } from './execute.ts';
 import { RowMatcher } from './import-match.ts';

@@ -9,7 +9,6 @@ import type { Companion } from '../companion/layout.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, formerFields, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from '../heavy.ts';
-import { isAt, locksClaim, type Claim } from '../idempotency/idempotency.ts';
 import { moveToTrash, trashedAt } from './trash.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
 import { columnList, entityRowColumns, rowColumns, type EntityRow } from '../row.ts';
@@ -29,39 +28,6 @@ const rowAt = (value: ValueOf<Place>) => sql<boolean>`${rowsCovered(value)} and 
 export interface CompanionText {
   companion: string;
 }
-
-interface InsertWithKey extends ChangeValues, CompanionText, Claim {
-  /** JSON text of an object. */
-  fields: string;
-}
-
-/**
- * Inserts unless the Idempotency-Key is taken or the type has changed. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
- * statement that writes it holds.
- */
-const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | null) => {
-  const [user, name] = [value('userName'), value('entity')];
-  return entityChanged<EntityRow>({
-    event: 'entity.created',
-    written: sql`
-      insert into entity (name, fields, created_by, updated_by)
-      select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
-      where ${locksClaim(value)}
-        and not exists (select from idempotency where ${isAt(value)})
-        and ${typeIsCurrent(name, value('typeRevision'))}
-      returning entity.*`,
-    value,
-    companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
-    also: sql`
-      insert into idempotency (user_name, entity, operation, key, fingerprint, entity_key)
-      select ${user}, name, ${value('operation')}, ${value('key')}, ${value('fingerprint')}, key from written`,
-    returning: columnList,
-  }).compile(builder);
-};
-
-/** The statement that creates an entity and stores its Idempotency-Key. It returns no row if the key is taken or the type has changed. */
-export const prepareInsertWithKey = (companion: Companion | null, variant?: string) =>
-  prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => insertWithKey(value, companion), variant);
 
 /** The entity at the place; no row if the permit covers none. */
 export const findHeavy = prepare<Place, EntityRow>('entity.find-heavy', (value) =>

@@ -1,17 +1,10 @@
 /** The statements that change entities: one set for all names without a companion table, and one for each companion table. */
 import { createHash } from 'node:crypto';
 import type { Companion } from '../companion/layout.ts';
-import { prepareInsertBulk } from './bulk-statements.ts';
+import { prepareInsertBulk, prepareInsertWithKey } from './create-statements.ts';
 import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
 import { prepareReplaceMany } from './import-statements.ts';
-import {
-  prepareDeleteOne,
-  prepareInsertWithKey,
-  prepareRestoreOne,
-  prepareTrashOne,
-  prepareUndeleteOne,
-  prepareUpdateOne,
-} from './statements.ts';
+import { prepareDeleteOne, prepareRestoreOne, prepareTrashOne, prepareUndeleteOne, prepareUpdateOne } from './statements.ts';
 
 function prepareAll(companion: Companion | null, variant?: string) {
   return {

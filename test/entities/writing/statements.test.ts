@@ -74,8 +74,8 @@ describe('a statement on the table entity', () => {
         'companion/verify',
         'querying/include-statements',
         'querying/list-statements',
-        'writing/bulk-statements',
         'writing/conflicts',
+        'writing/create-statements',
         'writing/grouped-writes',
         'writing/import-statements',
         'writing/natural-keys',
@@ -95,7 +95,7 @@ describe('a statement on the table entity', () => {
       /\b(?:insert into|update|delete from|merge into) "?(?:only )?"?entity\b(?![.-])|\b(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*'entity[ ']/i;
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => changes.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
-      ['bulk-statements', 'grouped-writes', 'removal-statements', 'statements'].map((name) => `src/entities/writing/${name}.ts`),
+      ['create-statements', 'grouped-writes', 'removal-statements', 'statements'].map((name) => `src/entities/writing/${name}.ts`),
     );
   });
 

@@ -1,7 +1,10 @@
-/** The statement that creates many entities of one name for one caller. */
+/** The statements that create entities for one caller: many of one name, and one with an Idempotency-Key. */
 import { sql } from 'kysely';
 import type { Companion, CompanionValues } from '../companion/layout.ts';
-import { inputColumns, insertRows, writtenWith } from '../companion/rows.ts';
+import { inputColumns, insertRows, writtenWith, writtenWithValues } from '../companion/rows.ts';
+import { isAt, locksClaim, type Claim } from '../idempotency/idempotency.ts';
+import { columnList, type EntityRow } from '../row.ts';
+import type { CompanionText } from './statements.ts';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { rowOf } from './grouped-writes.ts';
@@ -52,3 +55,36 @@ export const prepareInsertBulk = (companion: Companion | null, variant?: string)
  */
 export const bulkRowOf = (fields: string, values: CompanionValues | undefined): string =>
   values && Object.keys(values).length > 0 ? rowOf(values, 'fields', fields) : `{"fields":${fields}}`;
+
+interface InsertWithKey extends ChangeValues, CompanionText, Claim {
+  /** JSON text of an object. */
+  fields: string;
+}
+
+/**
+ * Inserts unless the Idempotency-Key is taken or the type has changed. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
+ * statement that writes it holds.
+ */
+const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | null) => {
+  const [user, name] = [value('userName'), value('entity')];
+  return entityChanged<EntityRow>({
+    event: 'entity.created',
+    written: sql`
+      insert into entity (name, fields, created_by, updated_by)
+      select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
+      where ${locksClaim(value)}
+        and not exists (select from idempotency where ${isAt(value)})
+        and ${typeIsCurrent(name, value('typeRevision'))}
+      returning entity.*`,
+    value,
+    companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
+    also: sql`
+      insert into idempotency (user_name, entity, operation, key, fingerprint, entity_key)
+      select ${user}, name, ${value('operation')}, ${value('key')}, ${value('fingerprint')}, key from written`,
+    returning: columnList,
+  }).compile(builder);
+};
+
+/** The statement that creates an entity and stores its Idempotency-Key. It returns no row if the key is taken or the type has changed. */
+export const prepareInsertWithKey = (companion: Companion | null, variant?: string) =>
+  prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => insertWithKey(value, companion), variant);
