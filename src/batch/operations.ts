@@ -1,18 +1,16 @@
 /** The operations of a batch: each with its permit, the type of its entity, and the key that a create will give. */
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../rights/principal.ts';
-import { allow, requireEntityLimits, requireNoFaults, validationProblem, type Checked } from '../entities/writing/rules.ts';
+import { allow, requireEntityLimits, requireNoFaults, type Checked } from '../entities/writing/rules.ts';
 import type { Statements } from '../database/port.ts';
 import { NaturalKeys, type SentFields } from '../entities/writing/natural-keys.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
 import { maximumFaults, type Fault } from '../problems/faults.ts';
-import type { Field } from '../filter/fields.ts';
-import { itemTexts, memberTexts, withReplaced } from '../json/json-parts.ts';
-import { pointerTo } from '../problems/pointer.ts';
+import { itemTexts, memberTexts } from '../json/json-parts.ts';
 import { Pauses } from '../admission/turns.ts';
 import { authorize, authorizeUpdate, type Permit } from '../rights/permit.ts';
-import { parseJson } from '../json/parse-json.ts';
+import { CreatedReferences } from './created-references.ts';
 
 type Sent = components['schemas']['BatchOperation'];
 
@@ -108,16 +106,13 @@ export class BatchReader {
   readonly sent: readonly Sent[];
   readonly #principal: Principal;
   readonly #limitBytes: number;
-  readonly #ids: ReadonlySet<string>;
   /** The JSON text of each operation. */
   readonly #texts: readonly string[];
-  /** The creates that `$ref` can lead to, by their ids. */
-  readonly #created = new Map<string, { key: string; index: number }>();
-  #refersForward = false;
+  readonly #references: CreatedReferences;
 
   constructor(principal: Principal, { sent, bodyText, limitBytes }: BatchInput) {
     this.#limitBytes = limitBytes;
-    this.#ids = new Set(sent.flatMap(({ id }) => id ?? []));
+    this.#references = new CreatedReferences(sent.flatMap(({ id }) => id ?? []));
     this.#principal = principal;
     this.sent = sent;
     this.#texts = itemTexts(memberTexts(bodyText).get('operations') ?? '[]');
@@ -125,12 +120,12 @@ export class BatchReader {
 
   /** Whether an operation refers to a later one. */
   get refersForward(): boolean {
-    return this.#refersForward;
+    return this.#references.referForward;
   }
 
   /** The keys of the creates that references lead to. */
   get createdKeys(): ReadonlySet<string> {
-    return new Set([...this.#created.values()].map(({ key }) => key));
+    return this.#references.keys;
   }
 
   /** Throws 422 for operations without a member that they need or with one that they do not take, and for ids that several have. */
@@ -162,7 +157,7 @@ export class BatchReader {
   /** Lets later calls of {@link read} replace references to the create by `key`. */
   learn(index: number, key: string): void {
     const sent = this.sent[index];
-    if (sent?.op === 'create' && sent.id !== undefined) this.#created.set(sent.id, { key, index });
+    if (sent?.op === 'create' && sent.id !== undefined) this.#references.add(sent.id, { key, index });
   }
 
   /** The operation, with `key` for a create. */
@@ -236,39 +231,9 @@ export class BatchReader {
   }
 
   /** The fields, with keys in place of the references to creates and of those by values. */
-  async #withAllKeys(naturalKeys: NaturalKeys, index: number, sent: Sent, type: EntityType | undefined): Promise<SentFields> {
-    const fields = await this.#withKeys(index, sent, type);
-    return await inFields(() => naturalKeys.replaced(type, fields));
-  }
-
-  /** The fields, with the key of a create in place of each reference to it. */
-  async #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): Promise<SentFields> {
-    const sent = memberTexts(this.#texts[index] ?? '{}').get('fields') ?? '{}';
-    let text = sent;
+  async #withAllKeys(naturalKeys: NaturalKeys, index: number, { fields = {} }: Sent, type: EntityType | undefined): Promise<SentFields> {
+    const text = memberTexts(this.#texts[index] ?? '{}').get('fields') ?? '{}';
     await inFields(() => requireEntityLimits(text, this.#limitBytes));
-    const references = new Set<string>();
-    for (const { column } of type?.companion?.references ?? []) {
-      const path = type?.companion?.columns.find(({ name }) => name === column)?.field ?? [];
-      references.add(path[0] ?? '');
-      const id = referenceAt(fields, path);
-      if (id === undefined) continue;
-      const target = this.#created.get(id);
-      if (target && target.index > index) this.#refersForward = true;
-      if (!target) throw validationProblem([{ pointer: `/fields${pointerTo(path)}`, code: 'reference-not-found' }]);
-      text = withReplaced(text, path, JSON.stringify(target.key));
-    }
-    const stray = Object.keys(fields).find((name) => this.#ids.has(referenceAt(fields, [name]) ?? '') && !references.has(name));
-    if (stray !== undefined) throw validationProblem([{ pointer: `/fields${pointerTo([stray])}`, code: 'not-a-reference' }]);
-    return { text, fields: text === sent ? fields : parseJson(text) };
+    return await inFields(() => naturalKeys.replaced(type, this.#references.replaced(index, { fields, text }, type)));
   }
-}
-
-/** The id in `{"$ref": id}` at the path; undefined for any other value. */
-function referenceAt(fields: unknown, path: Field): string | undefined {
-  const value = path.reduce<unknown>(
-    (object, name) => (typeof object === 'object' && object !== null ? (object as Record<string, unknown>)[name] : undefined),
-    fields,
-  );
-  const { $ref: id } = (value ?? {}) as { $ref?: unknown };
-  return typeof id === 'string' && Object.keys(value as object).length === 1 ? id : undefined;
 }

@@ -18,11 +18,12 @@ import { busyProblem, inRounds } from '../entities/writing/rounds.ts';
 import { requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
 import { placeOf } from '../entities/writing/store.ts';
 import { TypeChanged } from '../entities/writing/type-guard.ts';
-import { isStillReferenced, violationOf } from '../entities/writing/violations.ts';
+import { isStillReferenced } from '../entities/writing/violations.ts';
 import { deletionOf } from '../entities/writing/write-statements.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
-import { atOperation, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
+import { checkDeferredReferences } from './deferred-references.ts';
+import { atOperation, inFields, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
 
 /** What an operation did. */
 export interface Done {
@@ -93,7 +94,7 @@ export async function runOperations(
     for (const { row } of done.slice(before)) bytes += row ? Buffer.byteLength(row.fields) : 0;
     if (bytes > maximumBytes) throw sizeProblem(maximumBytes);
   }
-  if (rules.defersReferences) await run.checkReferences(operations);
+  if (rules.defersReferences) await checkDeferredReferences(trx, operations);
   return done;
 }
 
@@ -108,8 +109,6 @@ function createsFrom(operations: readonly BatchOperation[], start: number): Crea
 }
 
 const guardOf = (ifMatch: string | undefined) => ({ versions: ifMatch === undefined ? null : [ifMatch], isGuarded: ifMatch !== undefined });
-
-const textOf = (operation: Create | Update): string => (operation.op === 'create' ? operation.fields : operation.patch);
 
 class BatchRun {
   readonly #trx: Transaction<Database>;
@@ -194,25 +193,6 @@ class BatchRun {
     } catch (error) {
       if (error instanceof StillReferencedError) throw new Blocked(index, error);
       // A type that is being changed has a reference that it does not declare yet.
-      throw isStillReferenced(error) ? new Problem('still-referenced') : error;
-    }
-  }
-
-  /**
-   * Lets PostgreSQL check the references that were deferred. Its error has the key that is missing, and so leads to the operation that
-   * refers to it.
-   */
-  async checkReferences(operations: readonly BatchOperation[]): Promise<void> {
-    try {
-      await sql`set constraints all immediate`.execute(this.#trx);
-    } catch (error) {
-      const [, missing] = /\)=\((-?\d+)\)/.exec((error as { detail?: string }).detail ?? '') ?? [];
-      const writes = operations.filter((operation) => operation.op === 'create' || operation.op === 'update');
-      const guilty = [...writes.filter((operation) => textOf(operation).includes(`"${missing}"`)), ...writes];
-      for (const { index, type } of guilty) {
-        const problem = type?.companion && violationOf(type.companion, error);
-        if (problem && problem.faults.length > 0) throw problemAt(index, problem.under('/fields'));
-      }
       throw isStillReferenced(error) ? new Problem('still-referenced') : error;
     }
   }

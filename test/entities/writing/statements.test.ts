@@ -74,7 +74,7 @@ describe('a statement on the table entity', () => {
         'companion/verify',
         'querying/include-statements',
         'querying/list-statements',
-        'writing/conflicts',
+        'writing/conflict-statements',
         'writing/create-statements',
         'writing/grouped-writes',
         'writing/import-statements',
