@@ -15,7 +15,7 @@ import { faultsOfReferences } from '../entities/writing/references.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockInOrder, lockOne } from '../entities/writing/statements.ts';
 import { busyProblem, inRounds } from '../entities/writing/rounds.ts';
-import { requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
+import { guardOfVersion, requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
 import { placeOf } from '../entities/writing/store.ts';
 import { TypeChanged } from '../entities/writing/type-guard.ts';
 import { isStillReferenced } from '../entities/writing/violations.ts';
@@ -107,8 +107,6 @@ function createsFrom(operations: readonly BatchOperation[], start: number): Crea
   }
   return creates;
 }
-
-const guardOf = (ifMatch: string | undefined) => ({ versions: ifMatch === undefined ? null : [ifMatch], isGuarded: ifMatch !== undefined });
 
 class BatchRun {
   readonly #trx: Transaction<Database>;
@@ -205,7 +203,7 @@ class BatchRun {
 
   async #update({ permit, key, patch, ifMatch, type }: Update): Promise<Done> {
     const { limitBytes, created } = this.#rules;
-    const change = { patch, limitBytes, ...guardOf(ifMatch) };
+    const change = { patch, limitBytes, ...guardOfVersion(ifMatch) };
     const typeChanged = () => Promise.reject(new TypeChanged());
     const view = { store: this.#store, types: { find: () => Promise.resolve(type), at: typeChanged }, created };
     return await inFields(() =>
@@ -219,7 +217,7 @@ class BatchRun {
 
   async #delete({ index, permit, key, ifMatch, type }: Delete): Promise<Done> {
     const change = changeValues(permit, this.#caller.origin, type?.revision ?? '0');
-    const guard = guardOf(ifMatch);
+    const guard = guardOfVersion(ifMatch);
     const values = { ...change, ...placeOf(permit, key), versions: guard.versions };
     const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
     await holdTypes.execute(this.#trx);

@@ -12,7 +12,7 @@ import { entityLimitOf } from './entity-limits.ts';
 import { historyRetention } from './retention.ts';
 import { readAggregation } from './querying/aggregate-request.ts';
 import { createMany } from './writing/bulk.ts';
-import { acceptedVersions, etagOf, expectsNothing, isCurrent } from './etag.ts';
+import { etagOf, expectsNothing, isCurrent } from './etag.ts';
 import { createEntity } from './writing/create.ts';
 import { readClaim } from './idempotency/idempotency.ts';
 import { removeEntity, type RemovalRequest } from './writing/delete.ts';
@@ -33,6 +33,7 @@ import { writeOnce, type OnceDone } from './idempotency/once.ts';
 import { changeOnce } from './idempotency/replay.ts';
 import { restoreEntity } from './writing/restore.ts';
 import type { EntityRow } from './row.ts';
+import { guardOfHeader } from './writing/rules.ts';
 import { findEntity, findLight } from './writing/store.ts';
 import type { Change } from './writing/merge.ts';
 import { updateEntity, type Writes } from './writing/update.ts';
@@ -61,8 +62,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
   const changeOf = (patch: string, ifMatch: string | undefined): Change => ({
     patch,
     isHeavy: isHeavy(patch),
-    versions: acceptedVersions(ifMatch),
-    isGuarded: ifMatch !== undefined,
+    ...guardOfHeader(ifMatch),
     limitBytes: entityLimitOf(config),
   });
   const reading = new EntityReading(context);
@@ -188,8 +188,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
         // What an entity was is history, which an update does not show.
         from: version === undefined ? undefined : { version, read: authorize(principal, params.name, 'read') },
         patch: body === undefined ? undefined : bodyText,
-        versions: acceptedVersions(ifMatch),
-        isGuarded: ifMatch !== undefined,
+        ...guardOfHeader(ifMatch),
         keep,
         limitBytes: entityLimitOf(config),
       };

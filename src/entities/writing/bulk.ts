@@ -17,7 +17,7 @@ import { runTolerantly, type StatementRow } from './tolerant-statements.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { faultsOfReferences } from './references.ts';
 import { allow, requireEntityLimits, requireNoFaults, untyped, validationProblem, type CheckedFields } from './rules.ts';
-import { violationOf } from './violations.ts';
+import { conflictProblem, violationOf } from './violations.ts';
 import type { Writes } from './update.ts';
 
 /** The fields of an entity to create: as parsed, and as JSON text. */
@@ -99,8 +99,7 @@ class RuleViolated extends Error {}
 /** 422 if all faults are references to no entity, otherwise 409. */
 function problemOfConflicts(faults: readonly Fault[]): Problem {
   const isConflict = faults.some(({ code }) => code === 'duplicate-value');
-  if (!isConflict) return validationProblem(faults);
-  return new Problem('unique-conflict', { faults: [...faults], headers: { 'Retry-After': '1' } });
+  return isConflict ? conflictProblem(faults) : validationProblem(faults);
 }
 
 class Bulk {

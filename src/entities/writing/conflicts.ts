@@ -8,10 +8,10 @@ import type { Statements } from '../../database/port.ts';
 import { inputType, storedValue } from '../companion/columns.ts';
 import { readableCompanion, type Companion, type CompanionUnique, type CompanionValues } from '../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
-import { Problem } from '../../problems/errors.ts';
+import type { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
 import { hashOf, rulesOf, statesOf, type CandidateRow, type Rule, type RuleState } from './conflict-statements.ts';
-import { duplicatesAt, referenceFaults } from './violations.ts';
+import { conflictProblem, duplicatesAt, referenceFaults } from './violations.ts';
 import { validationProblem } from './rules.ts';
 import { maximumHashes, SeenValues } from './seen-values.ts';
 
@@ -156,8 +156,7 @@ export class PortionConflicts {
       }
     }
     if (missing.length > 0) return { problem: validationProblem(missing) };
-    if (duplicates.length > 0)
-      return { problem: new Problem('unique-conflict', { faults: duplicates, headers: { 'Retry-After': '1' } }), duplicateOf };
+    if (duplicates.length > 0) return { problem: conflictProblem(duplicates), duplicateOf };
     const hashes = states.flatMap(({ hash }) => hash ?? []);
     this.accept(
       row,

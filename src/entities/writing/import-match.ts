@@ -13,10 +13,10 @@ import type { ImportMatching, PortionRequest, PortionRow, PortionTally, RowChang
 import { matchEntities, type ImportMode, type ImportRule, type MatchedEntity } from './import-statements.ts';
 import { referencePaths } from './references.ts';
 import { refusalOf } from './refusal.ts';
-import { allow, requirePrecondition, type Guard, type NextFields } from './rules.ts';
+import { allow, guardOfVersion, requirePrecondition, type Guard, type NextFields } from './rules.ts';
 import { whileTypeLasts } from './type-guard.ts';
 import { conflictOf } from './upsert.ts';
-import { duplicatesAt } from './violations.ts';
+import { conflictProblem, duplicatesAt } from './violations.ts';
 
 export class RowMatcher {
   readonly #trx: Transaction<Database>;
@@ -97,9 +97,8 @@ export class RowMatcher {
 
   /** The row with the merged fields; undefined, with the row refused, if the entity may not have them. */
   #mergedInto(row: PortionRow, { merged }: MatchedEntity, version: string): PortionRow | undefined {
-    const guard = { versions: row.version === undefined ? null : [row.version], isGuarded: row.version !== undefined };
     const next = merged === null ? undefined : { text: merged, fields: parseJson(merged), limitBytes: this.#request.limitBytes };
-    return this.#allowed(row, next, { guard, state: { version } });
+    return this.#allowed(row, next, { guard: guardOfVersion(row.version), state: { version } });
   }
 
   /** The row with other fields, or the same; undefined, with the row refused, if the entity may not have them. */
@@ -123,5 +122,5 @@ function duplicateRow(rule: ImportRule, first: number): Problem {
     rule.kind === 'unique'
       ? duplicatesAt(rule.companion, rule.unique.columns, first)
       : [{ pointer: pointerTo(['$key']), code: 'duplicate-value' as const, values: { row: String(first) } }];
-  return new Problem('unique-conflict', { faults, headers: { 'Retry-After': '1' } });
+  return conflictProblem(faults);
 }

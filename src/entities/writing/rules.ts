@@ -6,6 +6,7 @@ import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
 import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
+import { acceptedVersions } from '../etag.ts';
 import { expansionOf } from '../stored-size.ts';
 import type { Versions } from './statements.ts';
 
@@ -16,6 +17,18 @@ export interface Guard {
   /** Whether the caller has named versions, or has said that any will do. */
   isGuarded: boolean;
 }
+
+/** The guard of the header If-Match. Throws as {@link acceptedVersions}. */
+export const guardOfHeader = (ifMatch: string | undefined): Guard => ({
+  versions: acceptedVersions(ifMatch),
+  isGuarded: ifMatch !== undefined,
+});
+
+/** The guard that accepts this version alone; undefined is no guard. */
+export const guardOfVersion = (version: string | undefined): Guard => ({
+  versions: version === undefined ? null : [version],
+  isGuarded: version !== undefined,
+});
 
 /** The fields that an entity is to have. */
 export interface NextFields {

@@ -33,7 +33,7 @@ import { whileTypeIsCurrent } from './type-guard.ts';
 import type { Change } from './merge.ts';
 import { updateEntity, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
-import { duplicatesAt, UniqueConflict, whileTableExists } from './violations.ts';
+import { conflictProblem, duplicatesAt, UniqueConflict, whileTableExists } from './violations.ts';
 
 export interface Upsert extends Change {
   /** The names of the fields of a unique rule, with commas between. */
@@ -193,7 +193,7 @@ async function updateFound(
 
 /** The entity exists, and the caller may not change it: the answer is that of a create. */
 export function conflictOf(companion: Companion, unique: CompanionUnique): Problem {
-  return new Problem('unique-conflict', { faults: duplicatesAt(companion, unique.columns), headers: { 'Retry-After': '1' } });
+  return conflictProblem(duplicatesAt(companion, unique.columns));
 }
 
 /** Undefined when the type has changed, and `exists` when there is an entity with these values. */

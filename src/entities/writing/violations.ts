@@ -38,6 +38,9 @@ export class UniqueConflict extends Problem {
 // Version 0.1.0 of the contract has the header in each 409 of a create.
 const conflictHeaders = { 'Retry-After': '1' };
 
+/** 409 `unique-conflict` that names no entity. */
+export const conflictProblem = (faults: readonly Fault[]): Problem => new Problem('unique-conflict', { faults, headers: conflictHeaders });
+
 /**
  * Runs `write`, a statement that writes the row `written` too; undefined for a statement without one. Returns undefined when the table has
  * changed, so the type has. Throws 409 `unique-conflict` for a value that another entity has, and 422 `validation-failed` for a reference to no entity.
@@ -87,7 +90,7 @@ export function violationOf(layout: Companion, error: unknown, written?: Compani
   if (error.code === '23505') {
     const unique = layout.uniques.find(({ name }) => name === error.constraint);
     if (written && unique) return new UniqueConflict(written, unique);
-    return new Problem('unique-conflict', { faults: duplicatesAt(layout, unique?.columns ?? []), headers: conflictHeaders });
+    return conflictProblem(duplicatesAt(layout, unique?.columns ?? []));
   }
   if (error.code !== '23503') return undefined;
   const reference = layout.references.find(({ name }) => name === error.constraint);
