@@ -35,7 +35,7 @@ import { allowTrustedOrigins, answerPreflights, corsListsOf } from './http/cors.
 import { answerInTime } from './http/deadline.ts';
 import { prepareDrain } from './http/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './http/headers.ts';
-import { serveHealth } from './maintenance/health.ts';
+import { serveHealth } from './monitoring/health.ts';
 import { boundHeldBytes } from './admission/held-bytes.ts';
 import { joinBodies } from './http/joined-body.ts';
 import { prepareFurtherAddresses } from './http/listen.ts';
@@ -102,7 +102,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const refuseOtherMethods = answerEveryMethod(app);
   // Loaded only if it is configured.
   if (context.metricsTokens !== undefined)
-    (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens, { connections, starts });
+    (await import('./monitoring/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens, { connections, starts });
   const followers = [...(context.trace ? [context.trace] : []), ...(config.serverTiming ? [sendServerTiming(app)] : [])];
   followRequests(app, followers);
   logRequests(app, addressOf);

@@ -10,7 +10,7 @@ import { readConfig, type Config } from './config/settings.ts';
 import { readEnvironment } from './config/environment.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { lowerThreadPoolPriority } from './credentials/thread-pool.ts';
-import { Archive, assertOwnArchive, readArchive } from './maintenance/archive.ts';
+import { Archive, assertOwnArchive, readArchive } from './embedded/archive/archive.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
 import { lastStepMs, processStopSteps, runSteps, stopTimeoutMs, workerFlushMs, type Opened } from './shutdown.ts';
@@ -56,7 +56,7 @@ async function run(settings: Config): Promise<void> {
     opened.service = await openService(settings, prepared.url);
   } else {
     if (settings.metricsToken !== undefined || settings.metricsTokenFile !== undefined)
-      (await import('./maintenance/metrics-endpoint.ts')).answerWorkers();
+      (await import('./monitoring/metrics-endpoint.ts')).answerWorkers();
     opened.workers = startWorkers(settings.workers, prepared.url, (change) => log.warn(change));
     await opened.workers.ready;
   }

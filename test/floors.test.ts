@@ -51,7 +51,8 @@ const httpEdge = [
   'contract/',
   'pages/',
   'telemetry/',
-  'maintenance/',
+  'background/',
+  'monitoring/',
   'authn/authenticate.ts',
   'sessions/fastify-session.ts',
 ];

@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { archiveReach } from '../embedded/archive/histories.ts';
-import { assertBackupDirectory, mayReadTrail, newestBackup, ownerAdvice } from '../maintenance/daily-backups.ts';
+import { assertBackupDirectory, mayReadTrail, newestBackup, ownerAdvice } from '../administration/daily-backups.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
 import { timeText } from './output.ts';
 

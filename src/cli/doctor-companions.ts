@@ -5,7 +5,7 @@ import { verifyCompanion } from '../entities/companion/verify.ts';
 import { listOutdatedTypes } from '../entity-types/rules.ts';
 import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
 import { faultOfStored } from '../entity-types/stored-type.ts';
-import { uncheckedTypeRisk } from '../maintenance/risks.ts';
+import { uncheckedTypeRisk } from '../start/risks.ts';
 import { fail, ok, warn, type CheckFinding } from './check.ts';
 
 /** Entities of each type whose rows are compared unless all are. */

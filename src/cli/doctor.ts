@@ -9,7 +9,7 @@ import { discoverIssuer, discoverProvider, fetchKeys, innermostMessage, leewaySe
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
-import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } from '../maintenance/risks.ts';
+import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } from '../start/risks.ts';
 import { unnamedProxyRisk } from '../network/client-address.ts';
 import { openFilesAdvice, readOpenFilesLimit } from '../admission/open-files.ts';
 import { leftPasswordFile } from '../start/first-password.ts';

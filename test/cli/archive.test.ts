@@ -10,7 +10,7 @@ import { writeReach } from '../../src/embedded/archive/reach.ts';
 import { formatLsn, parseLsn } from '../../src/embedded/archive/segments.ts';
 import { openEmbedded } from '../../src/embedded/embedded.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { Archive } from '../../src/maintenance/archive.ts';
+import { Archive } from '../../src/embedded/archive/archive.ts';
 import { AdminCommand, startAdmin } from '../support/admin.ts';
 import { connect, newDataDir } from '../support/embedded.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';

@@ -17,7 +17,7 @@ import { analyzeGrownTables } from '../../src/database/statistics.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
-import { deleteEndedSessions } from '../../src/maintenance/cleanup.ts';
+import { deleteEndedSessions } from '../../src/background/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
 import { explainFailure } from '../../src/start/failure.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
-import { deleteInBatches } from '../../src/maintenance/cleanup.ts';
+import { deleteInBatches } from '../../src/background/cleanup.ts';
 import { declareType, rowsOf, type Entity } from '../support/entities.ts';
 import { sendRequest } from '../support/raw.ts';
 import { cookieOf, useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';

@@ -7,7 +7,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../src/database/tables.ts';
 import type { Action } from '../../src/rights/vocabulary.ts';
-import { scheduleCleanup } from '../../src/maintenance/cleanup.ts';
+import { scheduleCleanup } from '../../src/background/cleanup.ts';
 import { useService, type TestService } from '../support/service.ts';
 
 const service = useService();

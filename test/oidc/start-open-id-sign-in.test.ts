@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
-import { deleteInBatches } from '../../src/maintenance/cleanup.ts';
+import { deleteInBatches } from '../../src/background/cleanup.ts';
 import { loginClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { TestService, useService } from '../support/service.ts';
 import { BrowserSession } from '../support/browser-session.ts';

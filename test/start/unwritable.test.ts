@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/settings.ts';
-import { Archive, readArchive } from '../../src/maintenance/archive.ts';
+import { Archive, readArchive } from '../../src/embedded/archive/archive.ts';
 import { openEmbedded } from '../../src/embedded/embedded.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { runAdmin } from '../support/admin.ts';

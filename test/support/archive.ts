@@ -7,7 +7,7 @@ import { readHistories, type History } from '../../src/embedded/archive/historie
 import { planRestore } from '../../src/embedded/archive/restore-plan.ts';
 import { restoreArchive } from '../../src/embedded/archive/restore.ts';
 import { openEmbedded, type EmbeddedDatabase } from '../../src/embedded/embedded.ts';
-import { Archive } from '../../src/maintenance/archive.ts';
+import { Archive } from '../../src/embedded/archive/archive.ts';
 import { connect, newDataDir } from './embedded.ts';
 
 export const never = new AbortController().signal;
@@ -40,7 +40,7 @@ export class ArchiveScene {
     onTestFinished(() => database.stop());
     const lines: Record<string, unknown>[] = [];
     const log = { info: (line: Record<string, unknown>) => lines.push(line), error: (line: Record<string, unknown>) => lines.push(line) };
-    const archive = new Archive(database.archiveUrl, { directory: this.directory, days: 7 }, log as never);
+    const archive = new Archive(database.archiveUrl, { directory: this.directory, days: 7 }, log);
     onTestFinished(() => archive.close());
     return { database, archive, lines };
   }

@@ -4,7 +4,7 @@
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const long = /\/test\/(database|faults|http|journeys|maintenance|races|scripts)\//;
+const long = /\/test\/(database|faults|http|journeys|monitoring|races|scripts)\//;
 
 export default class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { AggregatorRegistry, type Registry } from 'prom-client';
 import type { Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
-import type { MaintenanceContext } from './context.ts';
+import type { MonitoringContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Connections } from '../admission/connection-limit.ts';
 import type { PacedStarts } from '../admission/paced-starts.ts';
@@ -33,7 +33,7 @@ interface Reply extends Question {
  */
 export function exposeMetrics(
   app: FastifyInstance,
-  context: MaintenanceContext,
+  context: MonitoringContext,
   tokens: Current<readonly Secret[]>,
   { connections, starts }: { connections: Connections; starts: PacedStarts },
 ): void {

@@ -1,15 +1,14 @@
 /** The archive of the embedded database in ARCHIVE_DIR: its log as it is written, and a copy of its files each day (docs/backup.md). */
 import { constants } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyBaseLogger } from 'fastify';
-import { diskFailure } from '../config/disk-failure.ts';
-import { ConfigError, type Config } from '../config/settings.ts';
-import { readManifest, receiveBase } from '../embedded/archive/base-copy.ts';
-import { expireHistories, readHistories } from '../embedded/archive/histories.ts';
-import { endsHistory, isReceivedElsewhere, LogReceiver } from '../embedded/archive/log-receiver.ts';
-import { ReplicationConnection } from '../embedded/archive/replication-connection.ts';
-import { assertOnlyRootMayReplace } from '../embedded/trusted-path.ts';
-import { assertWritableDirectory } from './writable-directory.ts';
+import { diskFailure } from '../../config/disk-failure.ts';
+import { ConfigError, type Config } from '../../config/settings.ts';
+import { readManifest, receiveBase } from './base-copy.ts';
+import { expireHistories, readHistories } from './histories.ts';
+import { endsHistory, isReceivedElsewhere, LogReceiver } from './log-receiver.ts';
+import { ReplicationConnection } from './replication-connection.ts';
+import { assertOnlyRootMayReplace } from '../trusted-path.ts';
+import { assertWritableDirectory } from '../../config/writable-directory.ts';
 
 const syncIntervalMs = 1_000;
 const archiveRetryPauseMs = 2_000;
@@ -60,10 +59,16 @@ async function identityOf(url: string): Promise<string> {
   }
 }
 
+/** Receives what happens to the archive. */
+export interface ArchiveLog {
+  info(line: object): void;
+  error(line: object, text?: string): void;
+}
+
 export class Archive {
   readonly #url: string;
   readonly #settings: ArchiveSettings;
-  readonly #log: Pick<FastifyBaseLogger, 'info' | 'error'>;
+  readonly #log: ArchiveLog;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #receiver: LogReceiver | undefined;
@@ -75,7 +80,7 @@ export class Archive {
   #nextBase = 0;
 
   /** Begins at once. `url` is the `archiveUrl` of the embedded database. Failures go into `log`, and are tried again. */
-  constructor(url: string, settings: ArchiveSettings, log: Pick<FastifyBaseLogger, 'info' | 'error'>) {
+  constructor(url: string, settings: ArchiveSettings, log: ArchiveLog) {
     this.#url = url;
     this.#settings = settings;
     this.#log = log;

@@ -3,17 +3,17 @@ import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32, gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
-import { receiveBase } from '../../src/embedded/archive/base-copy.ts';
-import { readHistories, type History, type Segment } from '../../src/embedded/archive/histories.ts';
-import { LogFiles } from '../../src/embedded/archive/log-files.ts';
-import { writeReach, type Reach } from '../../src/embedded/archive/reach.ts';
-import { planRestore } from '../../src/embedded/archive/restore-plan.ts';
-import { ReplicationConnection } from '../../src/embedded/archive/replication-connection.ts';
-import { restoreArchive } from '../../src/embedded/archive/restore.ts';
-import { parseLsn, segmentBytes } from '../../src/embedded/archive/segments.ts';
-import { verifyArchive } from '../../src/embedded/archive/verify.ts';
-import { ArchiveScene, never, type Archiving } from '../support/archive.ts';
-import { connect, newDataDir } from '../support/embedded.ts';
+import { receiveBase } from '../../../src/embedded/archive/base-copy.ts';
+import { readHistories, type History, type Segment } from '../../../src/embedded/archive/histories.ts';
+import { LogFiles } from '../../../src/embedded/archive/log-files.ts';
+import { writeReach, type Reach } from '../../../src/embedded/archive/reach.ts';
+import { planRestore } from '../../../src/embedded/archive/restore-plan.ts';
+import { ReplicationConnection } from '../../../src/embedded/archive/replication-connection.ts';
+import { restoreArchive } from '../../../src/embedded/archive/restore.ts';
+import { parseLsn, segmentBytes } from '../../../src/embedded/archive/segments.ts';
+import { verifyArchive } from '../../../src/embedded/archive/verify.ts';
+import { ArchiveScene, never, type Archiving } from '../../support/archive.ts';
+import { connect, newDataDir } from '../../support/embedded.ts';
 
 let scene: ArchiveScene;
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { AggregatorRegistry } from 'prom-client';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createMetricSet } from '../../src/maintenance/metrics.ts';
+import { createMetricSet } from '../../src/monitoring/metrics.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
 import { TestService, password, useService } from '../support/service.ts';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { assertWritableDirectory } from '../../src/maintenance/writable-directory.ts';
+import { assertWritableDirectory } from '../../src/config/writable-directory.ts';
 import { newDataDir } from '../support/embedded.ts';
 
 const assert = (directory: string) => assertWritableDirectory('BACKUP_DIR', directory, constants.W_OK);

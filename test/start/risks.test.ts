@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secrets.ts';
-import { isSuperuser, lacksProxy, risksOf } from '../../src/maintenance/risks.ts';
+import { isSuperuser, lacksProxy, risksOf } from '../../src/start/risks.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
@@ -65,7 +65,7 @@ test.each([
   ['1', 2],
   ['4', 8],
 ])('the size of that room is read from V8: with --max-semi-space-size=%s it is %i MiB', async (option, size) => {
-  const script = `import { youngSpaceBytes } from './src/maintenance/risks.ts';
+  const script = `import { youngSpaceBytes } from './src/start/risks.ts';
     for (let n = 0, kept = []; n < 2_000_000; n++) kept[n % 20_000] = { n };
     console.log(youngSpaceBytes());`;
   const { stdout } = await promisify(execFile)(process.execPath, [

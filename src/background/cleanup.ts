@@ -7,7 +7,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import { theService } from '../audit/actor.ts';
 import { maintainAuditTrail } from '../audit/retention.ts';
-import type { MaintenanceContext } from './context.ts';
+import type { MonitoringContext } from '../monitoring/context.ts';
 import { deleteEndedProcesses } from '../database/processes.ts';
 import type { Database } from '../database/tables.ts';
 import { maintainHistory } from '../entities/history/history.ts';
@@ -59,7 +59,7 @@ export async function deleteEndedSessions(db: Kysely<Database>): Promise<number>
 }
 
 /** Runs the cleanup every ten minutes until the returned function is called. A failure is logged, and the next run tries again. */
-export function scheduleCleanup({ store, leftovers }: Pick<MaintenanceContext, 'store' | 'leftovers'>, log: FastifyBaseLogger): () => void {
+export function scheduleCleanup({ store, leftovers }: Pick<MonitoringContext, 'store' | 'leftovers'>, log: FastifyBaseLogger): () => void {
   const { db } = store;
   const work = async () => {
     try {

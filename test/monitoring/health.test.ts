@@ -1,7 +1,7 @@
 /** What a flood of health checks costs the database (rule 92). */
 import Fastify from 'fastify';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { serveHealth } from '../../src/maintenance/health.ts';
+import { serveHealth } from '../../src/monitoring/health.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();

@@ -5,9 +5,9 @@ import type { EntityContext } from '../entities/reading/context.ts';
 import type { TypeContext } from '../entity-types/context.ts';
 import type { IssuerContext } from '../oidc/context.ts';
 import type { PasswordContext } from '../password/context.ts';
-import type { DailyBackups } from './daily-backups.ts';
+import type { DailyBackups } from '../administration/daily-backups.ts';
 
-export interface MaintenanceContext extends PasswordContext, IssuerContext, TypeContext, EntityContext {
+export interface MonitoringContext extends PasswordContext, IssuerContext, TypeContext, EntityContext {
   /** What a scraper of `/metrics` must show; undefined: there is no such route. */
   metricsTokens: Current<readonly Secret[]> | undefined;
   /** The files of secrets that this process follows. */

@@ -2,18 +2,16 @@
 import { constants } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import { schedule } from '../audit/actor.ts';
-import { backUpDatabase, type From } from '../administration/transfer.ts';
+import { backUpDatabase, type From } from './transfer.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { assertOnlyRootMayReplace } from '../embedded/trusted-path.ts';
 import type { Database } from '../database/tables.ts';
 import { verifyBackup } from '../database/transfer/backup-file.ts';
 import { inLongTransaction } from '../database/transfer/snapshot.ts';
-import { assertWritableDirectory } from './writable-directory.ts';
+import { assertWritableDirectory } from '../config/writable-directory.ts';
 
-const backupCheckIntervalMs = 600_000;
 const fileName = /^entity-service-\d{4}-\d\d-\d\d\.backup$/;
 /** What a process that was killed has left behind. */
 const partialName = /^entity-service-\d{4}-\d\d-\d\d\.backup\.[0-9a-f]+\.partial$/;
@@ -152,30 +150,4 @@ export const ownerAdvice =
 export async function mayReadTrail(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`select has_table_privilege('audit_event', 'select') as may`.execute(db);
   return rows[0]?.may === true;
-}
-
-/**
- * Runs the backups at once and then every ten minutes, until the returned function is called. That cancels one under way and waits for its end. A failure is logged,
- * and the next run tries again.
- */
-export function scheduleBackups(backups: DailyBackups, log: FastifyBaseLogger): () => Promise<void> {
-  const stopping = new AbortController();
-  const work = async () => {
-    const began = performance.now();
-    try {
-      const written = await backups.run(stopping.signal);
-      if (written) log.info({ event: 'backup', outcome: 'ok', ...written, durationMs: Math.round(performance.now() - began) });
-    } catch (error) {
-      if (!stopping.signal.aborted) log.error({ event: 'backup', outcome: 'failed', err: error });
-    }
-  };
-  let running = work();
-  const timer = setInterval(() => {
-    running = running.then(work);
-  }, backupCheckIntervalMs).unref();
-  return async () => {
-    clearInterval(timer);
-    stopping.abort();
-    await running;
-  };
 }

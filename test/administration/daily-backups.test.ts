@@ -6,7 +6,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runChecks } from '../../src/cli/doctor.ts';
 import { verifyBackup } from '../../src/database/transfer/backup-file.ts';
 import { inLongTransaction } from '../../src/database/transfer/snapshot.ts';
-import { DailyBackups } from '../../src/maintenance/daily-backups.ts';
+import { DailyBackups } from '../../src/administration/daily-backups.ts';
 import { seed } from '../support/entities.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
 import { TestService, useService } from '../support/service.ts';

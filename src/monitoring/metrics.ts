@@ -3,7 +3,7 @@
  * read on request; only requests are counted here. A client cannot choose the value of any label.
  */
 import { collectDefaultMetrics, Gauge, type Aggregator } from 'prom-client';
-import type { MaintenanceContext } from './context.ts';
+import type { MonitoringContext } from './context.ts';
 import { archiveReach } from '../embedded/archive/histories.ts';
 import { lostLines } from '../telemetry/logging.ts';
 import { MetricSet, metricPrefix as prefix } from '../telemetry/metric-set.ts';
@@ -14,7 +14,7 @@ const sessionCountIntervalMs = 30_000;
 const sessionsLimit = 100_000;
 
 /** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
-export function createMetricSet(context: MaintenanceContext): MetricSet {
+export function createMetricSet(context: MonitoringContext): MetricSet {
   const meters = new MetricSet();
   const { config, store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, version } = context;
   new Gauge({
@@ -135,7 +135,7 @@ async function reachOf(archiveDir: string): Promise<number | undefined> {
 }
 
 /** Counts the live sessions and caches the number; undefined if the database does not answer. */
-function liveSessions({ store: { db } }: Pick<MaintenanceContext, 'store'>): () => Promise<number | undefined> {
+function liveSessions({ store: { db } }: Pick<MonitoringContext, 'store'>): () => Promise<number | undefined> {
   let countedAt = Number.NEGATIVE_INFINITY;
   let counted: Promise<number | undefined> = Promise.resolve(undefined);
   return () => {

@@ -1,6 +1,6 @@
 /** Reports whether the process runs and whether it can serve requests (security rule 92). For load balancers; not part of the contract. */
 import type { FastifyInstance } from 'fastify';
-import type { MaintenanceContext } from './context.ts';
+import type { MonitoringContext } from './context.ts';
 import { migrationState, type MigrationState } from '../database/migration-state.ts';
 import { Problem } from '../problems/errors.ts';
 
@@ -12,7 +12,7 @@ const sharedMs = 200;
  * this version may not run. It is also 503 after the process has been told to stop. Neither counts for the limit of an address, so that a
  * flood from the address of a load balancer does not end its checks (decision 191).
  */
-export function serveHealth(app: FastifyInstance, { store: { db } }: Pick<MaintenanceContext, 'store'>): void {
+export function serveHealth(app: FastifyInstance, { store: { db } }: Pick<MonitoringContext, 'store'>): void {
   app.decorate('stopping', false);
   let latest: { state: Promise<MigrationState>; since: number } | undefined;
   const sharedState = () => {

@@ -4,7 +4,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../src/database/tables.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
 import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
-import { deleteEndedSessions, deleteInBatches, scheduleCleanup } from '../../src/maintenance/cleanup.ts';
+import { deleteEndedSessions, deleteInBatches, scheduleCleanup } from '../../src/background/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
 import { deleteReplacedTokens } from '../../src/sessions/store.ts';
 import { cookieOf, useService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** The check of the directories into which the service writes copies of its data: BACKUP_DIR and ARCHIVE_DIR. */
 import { access, stat } from 'node:fs/promises';
-import { diskFailure } from '../config/disk-failure.ts';
-import { ConfigError } from '../config/settings.ts';
+import { diskFailure } from './disk-failure.ts';
+import { ConfigError } from './settings.ts';
 
 /** Throws ConfigError if the directory of the setting is missing, or this process has not the access of `mode`, a sum of constants of `node:fs`. */
 export async function assertWritableDirectory(setting: 'ARCHIVE_DIR' | 'BACKUP_DIR', directory: string, mode: number): Promise<void> {
