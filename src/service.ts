@@ -17,13 +17,9 @@ import { migrationState } from './database/migration-state.ts';
 import { openStore } from './database/port.ts';
 import { openReaders } from './database/standby/readers.ts';
 import { announceProcess } from './database/processes.ts';
-import { repeatEvery } from './database/repeat.ts';
 import { ServiceSecrets } from './database/service-secrets.ts';
 import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
-import { scheduleTicks } from './entities/history/ticks.ts';
-import { isOutage } from './database/failure.ts';
-import { scheduleStatistics } from './database/statistics.ts';
 import { applyTypeFiles } from './entity-types/files.ts';
 import { LeftoverQueue } from './entity-types/leftover-queue.ts';
 import { TypeRegistry } from './entity-types/registry.ts';
@@ -35,14 +31,13 @@ import { listenOn } from './http/listen.ts';
 import { readOpenFilesLimit } from './admission/open-files.ts';
 import { runSteps, serviceStopSteps } from './shutdown.ts';
 import { HeldBytes } from './admission/held-bytes.ts';
-import { scheduleCleanup } from './background/cleanup.ts';
 import { openDailyBackups } from './administration/daily-backups.ts';
-import { scheduleBackups } from './background/daily-backups.ts';
-import { followSecretFiles } from './background/secret-files.ts';
+import { Background } from './background/background.ts';
+import { schedulePeriodicWork } from './background/periodic-work.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
 import { OutageLog } from './telemetry/outage-log.ts';
-import { listeningLine, logConfiguration, openLog, settingsInForce } from './telemetry/logging.ts';
+import { listeningLine, logConfiguration, logSecretFiles, openLog, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, laterSchemaRisk, risksOf, uncheckedTypeRisk, youngSpaceBytes } from './start/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { createHashingQueue } from './admission/concurrency-limit.ts';
@@ -50,9 +45,6 @@ import { openPeppers } from './credentials/pepper.ts';
 import { createPasswordPolicy } from './credentials/policy.ts';
 import { createThrottle } from './credentials/throttle.ts';
 import { isSessionToken } from './sessions/store.ts';
-
-/** How long the metric of an issuer that did not answer may stay wrong (rule 49: an issuer gets at most one request in 30 s). */
-const issuerRetryIntervalMs = 60_000;
 
 /** Read once, so that all services of a process share what is made of it. */
 const contract = readContract();
@@ -98,6 +90,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     },
   );
   const { db } = store;
+  const background = new Background(() => app?.log);
   const entityTypes = new TypeRegistry(db, config, (name, fault) =>
     app?.log.warn({ event: 'configuration.risky' }, uncheckedTypeRisk(name, fault)),
   );
@@ -157,6 +150,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       renewPeppers: peppers && (() => peppers.reload()),
       metricsTokens,
       secretFiles,
+      background,
       serviceSecrets,
       dailyBackups: await openDailyBackups(config, { store, directUrl }, contract.document.info.version),
       throttle: createThrottle(db, serviceSecrets),
@@ -184,16 +178,9 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const address = await listenOn(running, config.host, config.port, listeningLine).catch((cause: unknown) => {
       throw new ListenError(cause);
     });
-    const withdraw = await announceProcess(db, context.version);
-    const stopCleanup = scheduleCleanup(context, running.log);
-    const onHousekeepingError = (error: unknown) => {
-      if (!isOutage(error)) running.log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
-    };
-    const stopStatistics = scheduleStatistics(db, onHousekeepingError);
-    const stopTicks = scheduleTicks(db, onHousekeepingError);
-    const stopBackups = context.dailyBackups && scheduleBackups(context.dailyBackups, running.log);
-    const stopFollowing = followSecretFiles(secretFiles, running.log);
-    const stopRetries = repeatEvery(issuerRetryIntervalMs, () => context.issuers.retryFailed(), onHousekeepingError);
+    const processRow = await announceProcess(db, context.version);
+    logSecretFiles(running.log, secretFiles);
+    schedulePeriodicWork(context, processRow);
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
       recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
     await record('configuration.loaded', { settings: settingsInForce(config) });
@@ -201,17 +188,14 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     let closing: Promise<void> | undefined;
     const steps = serviceStopSteps({
       app: running,
-      stopCleanup: () => {
-        stopCleanup();
-        leftovers.close();
-        stopStatistics();
-        stopTicks();
-        stopFollowing();
-        stopRetries();
-        return stopBackups?.();
+      background: {
+        stop: () => {
+          leftovers.close();
+          return background.stop();
+        },
       },
       // Together, because each waits until a database that does not answer counts as lost.
-      recordStop: async () => void (await Promise.allSettled([record('service.stop'), withdraw()])),
+      recordStop: async () => void (await Promise.allSettled([record('service.stop'), processRow.withdraw()])),
       traces,
       listener,
       pool: { close: closeDatabase },
@@ -219,6 +203,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     return { app: running, context, address, close: () => (closing ??= runSteps(steps)) };
   } catch (error) {
     leftovers.close();
+    await background.stop();
     await app?.close();
     await traces?.close();
     await listener.close();

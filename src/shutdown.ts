@@ -54,7 +54,7 @@ export function processStopSteps(opened: Opened, started: Promise<void>): Shutdo
 /** What the steps of a service act on. */
 export interface ServiceParts {
   app: FastifyInstance;
-  stopCleanup: () => Promise<void> | undefined;
+  background: { stop(): Promise<void> };
   /** Writes the audit event `service.stop`; does not throw. */
   recordStop: () => Promise<void>;
   traces: { close(): Promise<void> } | undefined;
@@ -63,11 +63,11 @@ export interface ServiceParts {
 }
 
 /** The steps of a service, from listening to closed. */
-export function serviceStopSteps({ app, stopCleanup, recordStop, traces, listener, pool }: ServiceParts): ShutdownStep[] {
+export function serviceStopSteps({ app, background, recordStop, traces, listener, pool }: ServiceParts): ShutdownStep[] {
   const { server } = app;
   let closed: Promise<void> | undefined;
   return [
-    { name: 'stop the cleanup timer, and a daily backup under way', timeoutMs: 1_000, run: stopCleanup },
+    { name: 'end periodic work, and wait for the runs under way', timeoutMs: 1_000, run: () => background.stop() },
     {
       name: 'answer 503 at /health/ready',
       run: () => {

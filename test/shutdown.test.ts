@@ -12,7 +12,7 @@ function rowsOf(steps: ShutdownStep[]): string[][] {
 
 test('docs/reliability.md lists each step of a stop with its time limit, in order (rule 92)', () => {
   const close = { close: nothing };
-  const service = { app: Fastify(), stopCleanup: () => undefined, recordStop: nothing, traces: close, listener: close, pool: close };
+  const service = { app: Fastify(), background: { stop: nothing }, recordStop: nothing, traces: close, listener: close, pool: close };
   expect(tableRows(section(reliability, '### Steps of a process'))).toEqual(rowsOf(processStopSteps({}, Promise.resolve())));
   expect(tableRows(section(reliability, '### Steps of a service'))).toEqual(rowsOf(serviceStopSteps(service)));
   expect(section(reliability, '## Stopping')).toContain(`take ${stopTimeoutMs / 1_000} seconds at most`);

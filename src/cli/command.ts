@@ -9,7 +9,8 @@ import { readDatabaseAddress } from '../config/database-address.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { openStore, type Store } from '../database/port.ts';
 import type { LogPosition } from '../database/standby/log-position.ts';
-import { openReaders, type Readers } from '../database/standby/readers.ts';
+import { openReaders, samplingMs, type Readers } from '../database/standby/readers.ts';
+import { Background } from '../background/background.ts';
 import { layoutOf } from '../embedded/cluster.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
 import { openDatabase, type PreparedDatabase } from '../start/prepare-database.ts';
@@ -131,10 +132,13 @@ export async function onReaders<T>(
     { url: config.databaseReadUrl?.reveal(), size: 4, maximumLagMs: config.readLagSeconds * 1_000 },
     { onError: ignore, onDown: ignore, onUp: ignore },
   );
+  const background = new Background();
   try {
-    await readers.ready;
+    await readers.sample();
+    background.every('standby', samplingMs, () => readers.sample());
     return await work(readers, await store.log?.atPresent());
   } finally {
+    await background.stop();
     await readers.close();
   }
 }

@@ -1,10 +1,9 @@
-/** The processes that serve from this database, each with a row that it renews. A migration finds those that could not live with its schema. */
+/** The processes that serve from this database, each with a row that it renews every ten seconds. A migration finds those that could not live with its schema. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { sql, type Kysely } from 'kysely';
 import type { Database } from './tables.ts';
 
-const renewIntervalMs = 10_000;
 /** A process whose row is older has ended without deleting it. */
 export const aliveSeconds = 60;
 
@@ -14,20 +13,30 @@ export interface LiveProcess {
   pid: number;
 }
 
-/** Writes the row of this process and renews it until the returned function is called, which deletes it. A renewal that fails is left out. */
-export async function announceProcess(db: Kysely<Database>, version: string): Promise<() => Promise<void>> {
+/** The row of this process. */
+export interface ProcessRow {
+  /** Call it several times within {@link aliveSeconds}. Writes the row again if it was deleted. */
+  renew(): Promise<void>;
+  /** Deletes the row. Call it after the last renewal. */
+  withdraw(): Promise<void>;
+}
+
+/** Writes the row of this process. */
+export async function announceProcess(db: Kysely<Database>, version: string): Promise<ProcessRow> {
   const id = randomUUID();
-  const renew = () =>
-    db
+  const renew = async () => {
+    await db
       .insertInto('process')
       .values({ id, version, host: hostname(), pid: process.pid })
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: sql`now()` }))
       .execute();
+  };
   await renew();
-  const timer = setInterval(() => void renew().catch(() => undefined), renewIntervalMs).unref();
-  return async () => {
-    clearInterval(timer);
-    await db.deleteFrom('process').where('id', '=', id).execute();
+  return {
+    renew,
+    withdraw: async () => {
+      await db.deleteFrom('process').where('id', '=', id).execute();
+    },
   };
 }
 

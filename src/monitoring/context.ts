@@ -6,12 +6,15 @@ import type { TypeContext } from '../entity-types/context.ts';
 import type { IssuerContext } from '../oidc/context.ts';
 import type { PasswordContext } from '../password/context.ts';
 import type { DailyBackups } from '../administration/daily-backups.ts';
+import type { Background } from '../background/background.ts';
 
 export interface MonitoringContext extends PasswordContext, IssuerContext, TypeContext, EntityContext {
   /** What a scraper of `/metrics` must show; undefined: there is no such route. */
   metricsTokens: Current<readonly Secret[]> | undefined;
   /** The files of secrets that this process follows. */
   secretFiles: readonly FollowedFile[];
+  /** The periodic work of this process. */
+  background: Background;
   /** The backup of each day; undefined without BACKUP_DIR. */
   dailyBackups: DailyBackups | undefined;
   /** The version of the contract. */

@@ -16,7 +16,7 @@ const sessionsLimit = 100_000;
 /** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
 export function createMetricSet(context: MonitoringContext): MetricSet {
   const meters = new MetricSet();
-  const { config, store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, version } = context;
+  const { config, store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, background, version } = context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -117,6 +117,12 @@ export function createMetricSet(context: MonitoringContext): MetricSet {
     'The moment up to which ARCHIVE_DIR has the log; 0 if it has none, absent without ARCHIVE_DIR.',
     async () => (config.archiveDir === undefined ? undefined : ((await reachOf(config.archiveDir)) ?? 0)),
     'max',
+  );
+  meters.labelledCounters(
+    'background_runs_total',
+    'Runs of periodic work, by task and outcome.',
+    ['task', 'outcome'],
+    () => background.counts,
   );
   meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);
 

@@ -119,6 +119,29 @@ export async function isSessionToken(db: Kysely<Database>, text: string): Promis
   return row !== undefined;
 }
 
+/** Days for which an ended session is stored, so that a reuse of its tokens is still detected and audited. */
+const endedSessionDays = 1;
+
+/** Deletes up to `limit` sessions that ended more than a day ago; returns their number. Replicas do not wait for each other. */
+export async function deleteEndedSessions(db: Kysely<Database>, limit: number): Promise<number> {
+  const deadline = sql<Date>`now() - make_interval(days => ${endedSessionDays})`;
+  const { numDeletedRows } = await db
+    .deleteFrom('session')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('session')
+        .where((over) =>
+          over.or([over('revoked_at', '<', deadline), over('idle_expires_at', '<', deadline), over('expires_at', '<', deadline)]),
+        )
+        .select('id')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
 /**
  * Deletes up to `limit` tokens that another profile or password has replaced more than an hour ago; returns how many. Those matter only in
  * the moment in which a logout meets such a change, unless the new token was never used. A token replaced by a refresh is stored as long as its session, to recognise its reuse.

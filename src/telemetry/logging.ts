@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { pino, type Logger } from 'pino';
 import { baseUrlOf } from '../config/public-url.ts';
+import type { FollowedFile } from '../config/secret-file.ts';
 import type { Config } from '../config/settings.ts';
 import { LogOutput } from './log-output.ts';
 import { KnownOutage, OutageStacks } from './outage-stacks.ts';
@@ -63,6 +64,16 @@ export function settingsInForce(config: Config): Record<string, unknown> {
 /** Writes the settings in force. */
 export function logConfiguration(log: FastifyBaseLogger, config: Config): void {
   log.info({ event: 'configuration.loaded', settings: settingsInForce(config), node: process.versions.node });
+}
+
+/** Logs each change of a file of secrets, and each problem of one once. */
+export function logSecretFiles(log: FastifyBaseLogger, files: readonly FollowedFile[]): void {
+  for (const file of files) {
+    file.onChange = (problem) => {
+      if (problem === undefined) log.info({ event: 'secret.changed', file: file.name });
+      else log.error({ event: 'secret.refused', file: file.name }, `${problem}; the value from before stays in force`);
+    };
+  }
 }
 
 /**

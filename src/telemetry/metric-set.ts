@@ -72,4 +72,25 @@ export class MetricSet {
       }),
     );
   }
+
+  /** Counters that differ by several labels, whose values other code counts. */
+  labelledCounters<L extends string>(
+    name: string,
+    help: string,
+    labelNames: L[],
+    read: () => { labels: Record<L, string>; value: number }[],
+  ): void {
+    this.registry.registerMetric(
+      new Counter({
+        name: metricPrefix + name,
+        help,
+        labelNames,
+        registers: [],
+        collect() {
+          this.reset();
+          for (const { labels, value } of read()) this.inc(labels, value);
+        },
+      }),
+    );
+  }
 }

@@ -17,7 +17,7 @@ import { analyzeGrownTables } from '../../src/database/statistics.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
-import { deleteEndedSessions } from '../../src/background/cleanup.ts';
+import { deleteEndedSessions } from '../../src/sessions/store.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
 import { explainFailure } from '../../src/start/failure.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
@@ -156,7 +156,7 @@ test('with these rights alone the service starts and does everything (rule 88)',
     expect((await service.call('GET', '/health/ready')).status).toBe(200);
     const listening = `select pid from pg_stat_activity where usename = '${role}' and application_name like 'entity-service listen %'`;
     expect(await rows(ownerUrl, listening), 'the owner, as who commands run, sees whom a change has to wait for').toHaveLength(1);
-    await deleteEndedSessions(service.db);
+    await deleteEndedSessions(service.db, 1_000);
     await deleteIdleAttempts(service.db, 1_000);
     await deleteOldKeys(service.db, 1_000);
     // Otherwise autovacuum may analyse it first.

@@ -9,6 +9,8 @@ import { readConfig } from '../../src/config/settings.ts';
 import { readVersion } from '../../src/config/version.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { isOlder, knownMigrations } from '../../src/database/migration-files.ts';
+import { Background } from '../../src/background/background.ts';
+import { schedulePeriodicWork } from '../../src/background/periodic-work.ts';
 import { announceProcess, deleteEndedProcesses, listProcesses } from '../../src/database/processes.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { AdminCommand } from '../support/admin.ts';
@@ -188,15 +190,21 @@ test('a process renews its row every ten seconds, and the processes are listed w
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   await execute(service().databaseUrl, `insert into process (id, version, host, pid) values (gen_random_uuid(), '0.1.0', 'elsewhere', 1)`);
-  const withdraw = await announceProcess(service().db, '0.0.9');
+  const row = await announceProcess(service().db, '0.0.9');
   const older = () => listProcesses(service().db).then((all) => all.findIndex(({ version }) => version === '0.0.9'));
   await execute(
     service().databaseUrl,
     `update process set seen_at = now() - interval '61 seconds', started_at = now() - interval '1 day' where version = '0.0.9'`,
   );
   expect(await older()).toBe(-1);
-  vi.advanceTimersByTime(10_000);
+  const background = new Background();
+  schedulePeriodicWork({ ...service().context, background }, row);
+  onTestFinished(() => background.stop());
+  vi.advanceTimersByTime(9_999);
+  expect(await older()).toBe(-1);
+  vi.advanceTimersByTime(1);
   await vi.waitFor(async () => expect(await older()).toBe(0), 30_000);
-  await withdraw();
+  await background.stop();
+  await row.withdraw();
   expect(await older()).toBe(-1);
 });

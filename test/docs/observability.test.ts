@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { schedulePeriodicWork } from '../../src/background/periodic-work.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
 import { useService } from '../support/service.ts';
@@ -43,6 +44,20 @@ describe('the metrics', () => {
     const { types } = await scrape(service().url);
     for (const document of [text, dashboard, alerts]) expect([...namedIn(document)].filter((name) => !types.has(name))).toEqual([]);
   });
+});
+
+test('the tasks in docs/observability.md are those of the periodic work, with their intervals, and no others', () => {
+  const tasks: [string, number][] = [];
+  const nothing = async () => undefined;
+  const parts = { readers: { hasStandby: true, sample: nothing }, dailyBackups: { run: nothing } };
+  const background = { every: (name: string, intervalMs: number) => void tasks.push([name, intervalMs]) };
+  schedulePeriodicWork({ ...service().context, ...parts, background }, { renew: nothing, withdraw: nothing });
+  const units: Record<string, number> = { ms: 1, s: 1_000, min: 60_000 };
+  const documented = tableRows(section(text, '## Periodic work')).map(([name, interval = '']) => {
+    const [count, unit = ''] = interval.split(' ');
+    return [codeOf(name), Number(count) * (units[unit] ?? Number.NaN)];
+  });
+  expect(documented).toEqual(tasks);
 });
 
 test('the alerts in docs/observability.md are those of the rules, with their severities, and no others', () => {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
-import { deleteInBatches } from '../../src/background/cleanup.ts';
+import { deleteInBatches } from '../../src/background/batches.ts';
 import { declareType, rowsOf, type Entity } from '../support/entities.ts';
 import { sendRequest } from '../support/raw.ts';
 import { cookieOf, useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
@@ -239,7 +239,7 @@ test('housekeeping removes all expired keys, in any number, and no other (rule 7
   await sql`insert into idempotency (user_name, entity, key, fingerprint, entity_key, created_at)
     select 'ada', ${name}, n::text, '', n, now() - interval '25 hours' from generate_series(1, 1500) as n`.execute(db);
   const first = await create('young');
-  expect(await deleteInBatches(() => deleteOldKeys(db, 1_000))).toBe(1_500);
-  expect(await deleteInBatches(() => deleteOldKeys(db, 1_000))).toBe(0);
+  expect(await deleteInBatches((limit) => deleteOldKeys(db, limit))).toBe(1_500);
+  expect(await deleteInBatches((limit) => deleteOldKeys(db, limit))).toBe(0);
   expectReplay(await create('young'), first);
 });

@@ -3,11 +3,11 @@
  * that fails there changes the answer (rule 157).
  */
 import { sql, type Kysely } from 'kysely';
-import type { FastifyBaseLogger } from 'fastify';
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../src/database/tables.ts';
 import type { Action } from '../../src/rights/vocabulary.ts';
-import { scheduleCleanup } from '../../src/background/cleanup.ts';
+import { Background } from '../../src/background/background.ts';
+import { schedulePeriodicWork } from '../../src/background/periodic-work.ts';
 import { useService, type TestService } from '../support/service.ts';
 
 const service = useService();
@@ -153,10 +153,11 @@ test('the housekeeping drops what a process has left, and nothing that a type in
 
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
-  const { promise, resolve } = Promise.withResolvers<object>();
-  onTestFinished(scheduleCleanup(service().context, { info: resolve, warn: resolve } as unknown as FastifyBaseLogger));
+  const background = new Background();
+  onTestFinished(() => background.stop());
+  const nothing = async () => undefined;
+  schedulePeriodicWork({ ...service().context, background }, { renew: nothing, withdraw: nothing });
   vi.advanceTimersByTime(600_000);
-  expect(await promise).toMatchObject({ event: 'housekeeping', outcome: 'ok' });
   vi.useRealTimers();
   await settled(tables[0]).toEqual({ indexes: 2, columns: 2 });
   await settled(tables[1]).toBeUndefined();

@@ -217,3 +217,11 @@ test('of several workers the longest event loop delay is shown, not the mean', a
   const text = await AggregatorRegistry.aggregate([await worker(0.01), await worker(0.5), await worker(0.01)]).metrics();
   expect(text).toContain(`\n${name} 0.5\n`);
 });
+
+test('the runs of periodic work are counted by task and outcome', async () => {
+  const name = 'entity_service_background_runs_total';
+  await expect.poll(async () => (await read()).value(name, { task: 'audit-trail', outcome: 'ok' })).toBe(1);
+  const series = (await read()).labels(name);
+  expect(series).toContainEqual({ task: 'trash', outcome: 'failed' });
+  expect(series).not.toContainEqual({ task: 'backup', outcome: 'ok' });
+});

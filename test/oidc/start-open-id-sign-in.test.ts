@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
-import { deleteInBatches } from '../../src/background/cleanup.ts';
+import { deleteInBatches } from '../../src/background/batches.ts';
 import { loginClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { TestService, useService } from '../support/service.ts';
 import { BrowserSession } from '../support/browser-session.ts';
@@ -120,7 +120,7 @@ describe('the stored state', () => {
       insert into openid_transaction (state_hash, browser_hash, issuer, nonce, code_verifier, return_path, expires_at)
       select sha256(n::text::bytea), sha256(''), 'x', 'x', 'x', '/', now() - interval '1 second' from generate_series(1, 2500) as n
     `.execute(service().db);
-    expect(await deleteInBatches(() => deleteExpiredTransactions(service().db, 1_000))).toBe(2_500);
+    expect(await deleteInBatches((limit) => deleteExpiredTransactions(service().db, limit))).toBe(2_500);
     expect(await transactions()).toHaveLength(1);
   });
 

@@ -4,13 +4,12 @@
  */
 import { connectPool } from '../driver/pool.ts';
 import type { Store } from '../port.ts';
-import { repeatEvery } from '../repeat.ts';
 import { hasReached, type LogPosition } from './log-position.ts';
 import type { PrimaryLog } from './primary-log.ts';
 import { Standby, type StandbyEvents, type StandbyState } from './standby.ts';
 
-/** How often both servers are asked for the places of their logs, in milliseconds. */
-const samplingMs = 250;
+/** How often {@link Readers.sample} is to be called, in milliseconds. */
+export const samplingMs = 250;
 
 /** Statements that only read, all on the same server. */
 export interface Reads extends Pick<Store, 'read' | 'run' | 'query' | 'queryRepeated' | 'readOnly'> {
@@ -46,14 +45,10 @@ export class Readers {
   readonly #maximumLagMs: number;
   readonly #log: PrimaryLog | undefined;
   readonly #standby: Standby | undefined;
-  #stopSampling = () => {};
   /** The number of reads by what became of them. */
   readonly outcomes: Record<ReadOutcome, number> = { standby: 0, behind: 0, lagging: 0, 'other-type': 0, down: 0, busy: 0, failed: 0 };
   /** For how many seconds the standby may have lacked something when it was asked last; undefined without one. */
   lagSeconds: number | undefined;
-
-  /** Resolves when both servers have been asked for the first time. */
-  readonly ready: Promise<void> = Promise.resolve();
 
   constructor(store: Store, standby: Standby | undefined, maximumLagMs: number) {
     const { log } = store;
@@ -68,13 +63,11 @@ export class Readers {
     this.#maximumLagMs = maximumLagMs;
     this.#log = log;
     this.#standby = standby;
-    if (!standby || !log) return;
-    this.ready = this.#sample(standby, log);
-    this.#stopSampling = repeatEvery(
-      samplingMs,
-      () => this.#sample(standby, log),
-      () => undefined,
-    );
+  }
+
+  /** Whether there is a standby to read from. */
+  get hasStandby(): boolean {
+    return this.#standby !== undefined && this.#log !== undefined;
   }
 
   /** Whether the standby has answered last; undefined without one. */
@@ -112,7 +105,6 @@ export class Readers {
   }
 
   async close(): Promise<void> {
-    this.#stopSampling();
     await this.#standby?.close();
   }
 
@@ -122,7 +114,10 @@ export class Readers {
     return lagMs > this.#maximumLagMs ? 'lagging' : undefined;
   }
 
-  async #sample(standby: Standby, log: PrimaryLog): Promise<void> {
+  /** Queries both servers for the places of their logs; call it every {@link samplingMs}. Before the first call the primary answers all reads. */
+  async sample(): Promise<void> {
+    const [standby, log] = [this.#standby, this.#log];
+    if (!standby || !log) return;
     const [position] = await Promise.all([standby.probe(), log.sample()]);
     if (position) this.lagSeconds = log.lagMs(position) / 1_000;
     else if (!standby.isUp) this.lagSeconds = Number.POSITIVE_INFINITY;

@@ -2,11 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import { builder, prepare } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
-import { repeatEvery } from '../../database/repeat.ts';
 import type { Database } from '../../database/tables.ts';
-
-/** The function of the database makes at most one tick a second, however many processes there are. */
-const intervalMs = 1_000;
 
 const findNewest = prepare<object, { position: string }>('tick.newest', () =>
   builder.selectFrom('feed_tick').orderBy('n', 'desc').limit(1).select('n as position').compile(),
@@ -21,11 +17,6 @@ export async function newestPosition(store: Pick<Statements, 'run'>): Promise<st
 export async function makeTick(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ made: boolean }>`select make_feed_tick() as made`.execute(db);
   return rows[0]?.made ?? false;
-}
-
-/** Does so every second until the returned function is called. `onError` receives failures. */
-export function scheduleTicks(db: Kysely<Database>, onError: (error: unknown) => void): () => void {
-  return repeatEvery(intervalMs, () => makeTick(db), onError);
 }
 
 /** Deletes up to `limit` ticks that are older than all versions that are kept; returns how many. */

@@ -4,9 +4,11 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../src/database/tables.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
 import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
-import { deleteEndedSessions, deleteInBatches, scheduleCleanup } from '../../src/background/cleanup.ts';
+import { Background } from '../../src/background/background.ts';
+import { deleteInBatches } from '../../src/background/batches.ts';
+import { schedulePeriodicWork } from '../../src/background/periodic-work.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
-import { deleteReplacedTokens } from '../../src/sessions/store.ts';
+import { deleteEndedSessions, deleteReplacedTokens } from '../../src/sessions/store.ts';
 import { cookieOf, useService } from '../support/service.ts';
 
 const service = useService();
@@ -25,9 +27,20 @@ test('removes all ended sessions, in any number, and no others (rule 12)', async
     from generate_series(1, 1500) as n`;
   await insert('-25 hours').execute(db);
   await insert('-23 hours').execute(db);
-  expect(await deleteInBatches(() => deleteEndedSessions(db))).toBe(1_500);
-  expect(await deleteInBatches(() => deleteEndedSessions(db))).toBe(0);
+  expect(await deleteInBatches((limit) => deleteEndedSessions(db, limit))).toBe(1_500);
+  expect(await deleteInBatches((limit) => deleteEndedSessions(db, limit))).toBe(0);
   expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
+});
+
+test('a stop ends a deletion between two of its statements', async () => {
+  const stopping = new AbortController();
+  let statements = 0;
+  const deleteBatch = async (limit: number) => {
+    if (++statements === 2) stopping.abort();
+    return limit;
+  };
+  expect(await deleteInBatches(deleteBatch, stopping.signal)).toBe(2_000);
+  expect(statements).toBe(2);
 });
 
 test('removes tokens that a profile switch has replaced, and not those that detect reuse (rule 12)', async () => {
@@ -95,7 +108,7 @@ const expired = [
     insert: sql`insert into session (token_hash, user_id, method, locale, credential_version, idle_expires_at, expires_at)
       select sha256(n::text::bytea), user_account.id, 'password', 'en', 1, now() - interval '25 hours', now() - interval '25 hours'
       from generate_series(1, 1002) as n, user_account where name = 'emmy'`,
-    remove: deleteEndedSessions,
+    remove: (db: Kysely<Database>) => deleteEndedSessions(db, 1_000),
   },
   {
     table: 'superseded_token',
@@ -147,13 +160,26 @@ test('each run of the housekeeping deletes what has expired in every table, and 
   for (const { insert } of expired) await insert.execute(db);
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
-  const { promise, resolve } = Promise.withResolvers<object>();
-  const log = { info: resolve, warn: resolve } as unknown as FastifyBaseLogger;
-  const stop = scheduleCleanup(service().context, log);
-  onTestFinished(stop);
+  const lines: Record<string, unknown>[] = [];
+  const add = (line: Record<string, unknown>) => lines.push(line);
+  const log = { info: add, warn: add, error: add, trace: () => undefined } as unknown as FastifyBaseLogger;
+  const background = new Background(() => log);
+  const row = { renew: async () => undefined, withdraw: async () => undefined };
+  schedulePeriodicWork({ ...service().context, background }, row);
+  onTestFinished(() => background.stop());
+  const runs = (task: string) => background.counts.find(({ labels }) => labels.task === task && labels.outcome === 'ok')?.value;
+  // Only the tables of the month are made at the start.
+  await expect.poll(() => [runs('history-partitions'), runs('audit-trail'), runs('sessions')]).toEqual([1, 1, 0]);
   vi.advanceTimersByTime(600_000);
-  expect(await promise).toMatchObject({ event: 'housekeeping', outcome: 'ok', transactions: 5 });
+  await expect.poll(() => [runs('history-partitions'), runs('sessions'), runs('type-builds')]).toEqual([2, 1, 1]);
   expect(await counts()).toEqual(before);
+  expect(lines.map(({ event, task, outcome, deleted }) => [event, task, outcome, deleted])).toEqual([
+    ['housekeeping', 'sessions', 'ok', 1_002],
+    ['housekeeping', 'replaced-tokens', 'ok', 5],
+    ['housekeeping', 'login-attempts', 'ok', 5],
+    ['housekeeping', 'idempotency-keys', 'ok', 5],
+    ['housekeeping', 'provider-sign-ins', 'ok', 5],
+  ]);
 });
 
 test.each(expired)(
