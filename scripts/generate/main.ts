@@ -1,5 +1,5 @@
 /**
- * Generates all files of `generated/` from `openapi.yaml`: `npm run generate`. With `-- --check` it writes nothing and fails when a file on
+ * Generates the files of `generated/` that follow from `openapi.yaml`: `npm run generate`. With `-- --check` it writes nothing and fails when a file on
  * disk differs from its output.
  */
 import { createClient } from '@hey-api/openapi-ts';
