@@ -1,13 +1,11 @@
 /** The caller's own API keys over HTTP: create, list, revoke, rotate. */
-import type { components } from '../../generated/api.ts';
-import type { Handlers } from '../contract/operation.ts';
+import type { Handlers, Schemas } from '../contract/operation.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { KeyContext } from './context.ts';
 import { createKey, revokeOwnKey, rotateKey, type MadeKey } from './self-service.ts';
 import { listKeys, type KeyRow } from './store.ts';
 
 type KeyHandlers = Pick<Handlers, 'createKey' | 'listKeys' | 'revokeKey' | 'rotateKey'>;
-type Schemas = components['schemas'];
 
 const defaultExpiryDays = 90;
 const defaultOverlapSeconds = 3_600;

@@ -15,7 +15,7 @@ import type { Fault } from '../problems/faults.ts';
 import { translateProblem } from '../locales/describe.ts';
 import { authorize } from '../rights/permit.ts';
 import { readCsv } from '../transfer/csv-reader.ts';
-import { importRows, type ImportProgress, type ImportRefusal } from '../transfer/import.ts';
+import { importRows, type ImportState, type ImportRefusal } from '../transfer/import.ts';
 import { isOtherDatabase } from '../transfer/database-name.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import type { Admin } from './command.ts';
@@ -129,7 +129,7 @@ async function* watched(input: Readable, progress: FileProgress, signal: AbortSi
   }
 }
 
-function outcomeOf(counts: ImportProgress, { by, dryRun }: ImportCommand): CommandOutcome {
+function outcomeOf(counts: ImportState, { by, dryRun }: ImportCommand): CommandOutcome {
   const { row, created, updated, unchanged, failed, removedFields, ignored, error, uncertainTo } = counts;
   const document = {
     row,

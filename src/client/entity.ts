@@ -9,9 +9,9 @@ export type Entity<T extends object = Fields> = Omit<StoredEntity, 'fields'> & {
 export type Version = Pick<StoredEntity, 'key' | 'version'>;
 
 /** A merge patch (RFC 7396): given members change, null removes an optional member, all others stay. Arrays are replaced. */
-export type Changes<T> = { [K in keyof T]?: Change<T[K]> | Removal<T, K> };
-type Change<V> = V extends readonly unknown[] ? V : V extends object ? Changes<V> : V;
-type Removal<T, K extends keyof T> = string extends K ? null : Partial<Pick<T, K>> extends Pick<T, K> ? null : never;
+export type Changes<T> = { [K in keyof T]?: MemberChange<T[K]> | MemberRemoval<T, K> };
+type MemberChange<V> = V extends readonly unknown[] ? V : V extends object ? Changes<V> : V;
+type MemberRemoval<T, K extends keyof T> = string extends K ? null : Partial<Pick<T, K>> extends Pick<T, K> ? null : never;
 
 /** A page of the versions of an entity. */
 export type History<T extends object = Fields> = Omit<EntityHistory, 'items'> & {

@@ -32,7 +32,7 @@ export interface HttpSettings {
   clock: Clock;
 }
 
-interface Prepared {
+interface PreparedRequest {
   method: string;
   url: URL;
   headers: Headers;
@@ -104,7 +104,7 @@ export class Http implements Client {
     }
   }
 
-  #prepare(method: string, request: OperationRequest): Prepared {
+  #prepare(method: string, request: OperationRequest): PreparedRequest {
     const { base, locale } = this.#settings;
     const url = new URL(base);
     url.pathname = `${base.pathname.replace(/\/$/, '')}${fill(request.url, request.path ?? {})}`;
@@ -126,7 +126,7 @@ export class Http implements Client {
     };
   }
 
-  async #attempt<T>(prepared: Prepared, { signal, timeoutMs }: OperationRequest): Promise<Result<T>> {
+  async #attempt<T>(prepared: PreparedRequest, { signal, timeoutMs }: OperationRequest): Promise<Result<T>> {
     const { clock, cookies } = this.#settings;
     const { url, body, request } = prepared;
     const attempt = new RequestDeadline(clock, timeoutMs ?? this.#settings.timeoutMs, signal);
@@ -143,7 +143,7 @@ export class Http implements Client {
     }
   }
 
-  async #fetch(prepared: Prepared, attempt: RequestDeadline, body: object = {}): Promise<Response | ClientError> {
+  async #fetch(prepared: PreparedRequest, attempt: RequestDeadline, body: object = {}): Promise<Response | ClientError> {
     const headers = await attempt.race(this.#authenticate(prepared));
     if (headers instanceof ClientError) return headers;
     const { method } = prepared;
@@ -163,7 +163,7 @@ export class Http implements Client {
   }
 
   /** The headers with the credential; an error if the access token cannot be obtained. */
-  async #authenticate({ headers: given, url, authenticated, request }: Prepared): Promise<Headers | ClientError> {
+  async #authenticate({ headers: given, url, authenticated, request }: PreparedRequest): Promise<Headers | ClientError> {
     const { credential, cookies } = this.#settings;
     const headers = new Headers(given);
     if (!credential) {

@@ -58,7 +58,7 @@ export type EntityFilter<T extends object = Fields> = { [K in keyof T]?: FieldFi
   $updatedBy?: FieldFilter<string>;
 };
 
-type EnvelopeName = '$key' | '$version' | '$createdAt' | '$createdBy' | '$updatedAt' | '$updatedBy';
+type EnvelopeField = '$key' | '$version' | '$createdAt' | '$createdBy' | '$updatedAt' | '$updatedBy';
 /** The name of a field of `T`, three names deep: more would be too many for a type that contains itself. */
 export type FieldName<T, Depth extends unknown[] = []> = Depth['length'] extends 3
   ? never
@@ -72,7 +72,7 @@ type NameIn<K extends string, V, Depth extends unknown[]> = unknown extends V
       : K;
 
 /** A name by which entities with fields of type `T` are sorted: a field, with dots into objects, or a member of the envelope; `-` for descending. */
-export type EntitySort<T extends object = Fields> = string extends keyof T ? string : `${'' | '-'}${FieldName<T> | EnvelopeName}`;
+export type EntitySort<T extends object = Fields> = string extends keyof T ? string : `${'' | '-'}${FieldName<T> | EnvelopeField}`;
 
 export interface ListOptions<T extends object = Fields> extends CallOptions {
   filter?: EntityFilter<T>;

@@ -4,10 +4,13 @@
  */
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { operations } from '../../generated/api.ts';
+import type { components, operations } from '../../generated/api.ts';
 import type { operations as table } from '../../generated/operations.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
+
+/** The schemas of the contract, by name. */
+export type Schemas = components['schemas'];
 
 export type OperationId = keyof operations & keyof typeof table;
 

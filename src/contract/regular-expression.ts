@@ -14,12 +14,12 @@ interface Group {
   name: string | undefined;
   isQuantifiable: boolean;
   /** The names of groups in the present alternative, and in those before it. A name may stand in several alternatives, once in each. */
-  names: Names;
-  namesBefore: Names;
+  names: GroupNames;
+  namesBefore: GroupNames;
 }
 
 /** Undefined: none. Most groups have none. */
-type Names = Set<string> | undefined;
+type GroupNames = Set<string> | undefined;
 
 const openings: readonly [RegExp, Partial<Group>][] = [
   [/\?<?[=!]/y, { isQuantifiable: false }],
@@ -208,7 +208,7 @@ const newGroup = (): Group => ({ name: undefined, isQuantifiable: true, names: u
 const codeUnits = (point: number | undefined): number => ((point ?? 0) > 0xffff ? 2 : 1);
 
 /** The larger set, with the names of the other one. No name may be in both if they are `apart`. */
-function union(one: Names, other: Names, apart: boolean): Names {
+function union(one: GroupNames, other: GroupNames, apart: boolean): GroupNames {
   if (!one || !other) return one ?? other;
   const [small, large] = one.size < other.size ? [one, other] : [other, one];
   for (const name of small) {

@@ -5,7 +5,7 @@ import { compileSchema as compileJsonSchema } from '../json-schema/validator.ts'
 import { formats } from './formats.ts';
 
 /** Checks a value as Fastify expects it; `errors` has those of the latest value that it refused. */
-interface Validator {
+interface RequestValidator {
   (value: unknown): boolean;
   errors?: SchemaError[];
 }
@@ -14,7 +14,7 @@ interface Validator {
 const compilePattern = (pattern: string) => new RegExp(pattern, 'u');
 
 /** By schema: all routes of an operation in a process share its validator. */
-const validators = new WeakMap<object, Validator>();
+const validators = new WeakMap<object, RequestValidator>();
 
 /**
  * The compiler of Fastify's validation. Glue gives all recursive schemas the same `$id`. Fastify does not lower the case
@@ -27,9 +27,9 @@ export const compileValidator: FastifySchemaCompiler<Record<string, unknown>> = 
   return validator as never;
 };
 
-function compileSchema(schema: object): Validator {
+function compileSchema(schema: object): RequestValidator {
   const validator = compileJsonSchema(schema, { compilePattern, formats });
-  const validate: Validator = (value) => {
+  const validate: RequestValidator = (value) => {
     if (validator.accepts(value)) return true;
     validate.errors = validator.errorsOf(value);
     return false;
@@ -38,10 +38,10 @@ function compileSchema(schema: object): Validator {
 }
 
 /** Validates headers under the names of Node.js, and reports faults under the names of the contract. */
-function compileHeaders(schema: HeadersSchema): Validator {
+function compileHeaders(schema: HeadersSchema): RequestValidator {
   const validate = compileSchema(inLowerCase(schema));
   const names = Object.keys(schema.properties ?? {});
-  const check: Validator = (headers) => {
+  const check: RequestValidator = (headers) => {
     const fits = validate(headers);
     check.errors = validate.errors ?? [];
     for (const error of check.errors) {

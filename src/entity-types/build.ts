@@ -114,7 +114,7 @@ async function begin(db: Kysely<Database>, start: Start): Promise<Begun | undefi
   const { actor, change, plan, stored } = start;
   const { name } = change;
   const isNew = stored.companion === null;
-  return await withTypesLocked<Begun | undefined, Prepared>(
+  return await withTypesLocked<Begun | undefined, PreparedBuild>(
     db,
     async (trx, { id, wanted, companion }) => {
       if (!(await isUnchanged(trx, start))) return undefined;
@@ -136,7 +136,7 @@ async function begin(db: Kysely<Database>, start: Start): Promise<Begun | undefi
   );
 }
 
-interface Prepared {
+interface PreparedBuild {
   id: number;
   /** The table as the new document needs it. */
   wanted: Companion;
@@ -144,7 +144,7 @@ interface Prepared {
   companion: Companion;
 }
 
-function prepared(start: Start, id: number): Prepared {
+function prepared(start: Start, id: number): PreparedBuild {
   const wanted = wantedCompanion(start, id);
   if (!wanted) throw new Error(`nothing is to be built for ${start.change.name}`);
   return { id, wanted, companion: whileBuilding(completePart(start.stored), wanted) };

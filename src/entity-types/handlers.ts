@@ -1,13 +1,12 @@
 /** Entity types over HTTP: list, retrieve, plan, declare, delete. */
 import type { FastifyRequest } from 'fastify';
-import type { components } from '../../generated/api.ts';
 import type { Actor } from '../audit/actor.ts';
 import { authenticate, carrierOf, type Schemes, type SecurityRequirement } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { TypeContext } from './context.ts';
-import type { Handlers } from '../contract/operation.ts';
+import type { Handlers, Schemas } from '../contract/operation.ts';
 import type { TypedContractSource } from '../pages/typed.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
@@ -26,7 +25,6 @@ import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts'
 import { TypedContracts } from './typed-contracts.ts';
 
 type TypeHandlers = Pick<Handlers, 'listEntityTypes' | 'getEntityType' | 'putEntityType' | 'deleteEntityType' | 'planEntityType'>;
-type Schemas = components['schemas'];
 
 /** Entities that a request checks against a document: 100,000 take about a second, and a request has 15. */
 const maximumChecked = 100_000;

@@ -47,7 +47,7 @@ function needsFolding(field: Field): Unplaced {
   return { code: 'needs-index', values: { entry: JSON.stringify({ field: field.join('.'), fold: true }) } };
 }
 
-type Path = readonly (string | number)[];
+type FilterPath = readonly (string | number)[];
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -66,13 +66,13 @@ class FilterReader {
     this.#limits = limits;
   }
 
-  filter(value: unknown, path: Path, depth = 1): Filter {
+  filter(value: unknown, path: FilterPath, depth = 1): Filter {
     if (!isObject(value)) return this.#refuse(path, { code: 'invalid-type', values: { allowed: 'object' } });
     if (depth > this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });
     return all(Object.entries(value).map(([name, member]) => this.#member(name, member, [...path, name], depth)));
   }
 
-  #member(name: string, member: unknown, path: Path, depth: number): Filter {
+  #member(name: string, member: unknown, path: FilterPath, depth: number): Filter {
     switch (name) {
       case '$and':
         return all(this.#filters(member, path, depth));
@@ -86,12 +86,12 @@ class FilterReader {
     return this.#field([name], member, path, depth);
   }
 
-  #filters(value: unknown, path: Path, depth: number): Filter[] {
+  #filters(value: unknown, path: FilterPath, depth: number): Filter[] {
     if (!Array.isArray(value)) return [this.#refuse(path, { code: 'invalid-type', values: { allowed: 'array' } })];
     return value.map((one, index) => this.filter(one, [...path, index], depth + 1));
   }
 
-  #field(field: Field, value: unknown, path: Path, depth: number): Filter {
+  #field(field: Field, value: unknown, path: FilterPath, depth: number): Filter {
     const type = this.#types.typeOf(field);
     const nested = this.#nestedName(field);
     if (nested !== undefined) return this.#refuse(path, { code: 'unknown-field', values: { instead: nested } });
@@ -107,7 +107,7 @@ class FilterReader {
   }
 
   /** A value stands for its equality, an object has operators, or the members of the field. */
-  #test(field: Field, type: FieldType, value: unknown, path: Path, depth: number): Filter {
+  #test(field: Field, type: FieldType, value: unknown, path: FilterPath, depth: number): Filter {
     if (!isObject(value)) return this.#operator({ field, type, value }, '$eq', path, depth);
     const names = Object.keys(value);
     const combinator = names.find((name) => combinators.has(name));
@@ -125,7 +125,7 @@ class FilterReader {
     return all(names.map((name) => this.#field([...field, name], value[name], [...path, name], depth + 1)));
   }
 
-  #operator(operand: Operand, name: string, path: Path, depth: number): Filter {
+  #operator(operand: Operand, name: string, path: FilterPath, depth: number): Filter {
     if (name === '$fold') return this.#fold(operand, path, depth);
     this.#tests += 1;
     if (this.#tests > this.#limits.tests) {
@@ -155,7 +155,7 @@ class FilterReader {
   }
 
   /** The tests of the text without regard to case and accents: a value stands for its equality. */
-  #fold({ field, type, value }: Operand, path: Path, depth: number): Filter {
+  #fold({ field, type, value }: Operand, path: FilterPath, depth: number): Filter {
     const folding = this.#foldingOf(field);
     if (folding === undefined) return this.#refuse(path, { code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
     if (folding === 'unindexed') return this.#refuse(path, needsFolding(field));
@@ -177,7 +177,7 @@ class FilterReader {
   }
 
   /** The tests of the entity that the reference leads to. */
-  #match({ field, value }: Operand, path: Path, depth: number): Filter {
+  #match({ field, value }: Operand, path: FilterPath, depth: number): Filter {
     const target = this.#types.targetOf?.(field);
     if (!target) return this.#refuse(path, { code: 'not-a-reference' });
     if (this.#matches === maximumMatches) return this.#refuse(path, { code: 'too-deep', values: { limit: maximumMatches } });
@@ -190,7 +190,7 @@ class FilterReader {
     return { kind: 'match', field, to: target.name, of };
   }
 
-  #refuse(path: Path, fault: Unplaced): Filter {
+  #refuse(path: FilterPath, fault: Unplaced): Filter {
     if (this.faults.length < maximumFaults) {
       const names = path.map(String);
       this.faults.push({ ...fault, ...placeOf(path, (depth) => this.#positionOf(names.slice(0, depth + 1))) });

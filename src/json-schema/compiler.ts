@@ -2,10 +2,10 @@
 import { compositionKeywords } from './composition.ts';
 import { arrayKeywords, objectKeywords, unevaluatedKeywords } from './containers.ts';
 import { Evaluated } from './evaluated.ts';
-import { kindOf, type Keyword, type Kind, type Place } from './keyword.ts';
+import { kindOf, type Keyword, type Kind, type KeywordPlace } from './keyword.ts';
 import { ReferenceTable } from './references.ts';
-import type { Check } from './run.ts';
-import { isObject, type Schema, type SchemaFault, type ValidatorOptions } from './types.ts';
+import type { SchemaCheck } from './run.ts';
+import { isObject, type JsonSchema, type SchemaFault, type ValidatorOptions } from './types.ts';
 import { valueKeywords } from './values.ts';
 
 /** In the order in which they test a value and report errors. `type` is the first: its error makes all others pointless. */
@@ -24,17 +24,17 @@ const inPlace = new Set(['not', 'anyOf', 'oneOf', 'allOf', 'if', 'then', 'else',
 /** Schemas that may apply to one value because each refers to, or contains, the next one. */
 const longestChain = 500;
 
-type Path = readonly (string | number)[];
+type SchemaPath = readonly (string | number)[];
 
 export class Compiler {
   readonly faults: SchemaFault[] = [];
   readonly #options: ValidatorOptions;
   readonly #references: ReferenceTable;
-  readonly #checks = new Map<Schema, Check>();
+  readonly #checks = new Map<JsonSchema, SchemaCheck>();
   /** References whose targets have no check yet. */
   readonly #waiting: (() => void)[] = [];
   /** By schema: the schemas that apply to the same value, and where it says so. */
-  readonly #applied = new Map<Schema, { schema: Schema; path: Path }[]>();
+  readonly #applied = new Map<JsonSchema, { schema: JsonSchema; path: SchemaPath }[]>();
 
   constructor(root: unknown, options: ValidatorOptions) {
     this.#options = options;
@@ -42,18 +42,18 @@ export class Compiler {
   }
 
   /** The check of the whole schema. `faults` then has all that cannot be checked. */
-  compileRoot(root: unknown): Check {
+  compileRoot(root: unknown): SchemaCheck {
     const check = this.#compile(root, [], undefined);
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) next();
     this.#findEndlessChains();
     return check;
   }
 
-  #compile(schema: unknown, path: Path, base: string | undefined): Check {
+  #compile(schema: unknown, path: SchemaPath, base: string | undefined): SchemaCheck {
     if (!isObject(schema)) return booleanCheck(schema !== false);
     const known = this.#checks.get(schema);
     if (known) return known;
-    let built: Check | undefined;
+    let built: SchemaCheck | undefined;
     // A schema may contain itself.
     this.#checks.set(schema, (value, run, seen) => built?.(value, run, seen) ?? false);
     built = this.#build(schema, path, base);
@@ -61,10 +61,10 @@ export class Compiler {
     return built;
   }
 
-  #build(schema: Schema, path: Path, outerBase: string | undefined): Check {
+  #build(schema: JsonSchema, path: SchemaPath, outerBase: string | undefined): SchemaCheck {
     const base = this.#references.add(schema, outerBase);
     if (base === undefined) this.faults.push({ path: [...path, '$id'] });
-    const checks: { kind: Keyword['kind']; check: Check }[] = [];
+    const checks: { kind: Keyword['kind']; check: SchemaCheck }[] = [];
     const names = Object.keys(schema).toSorted((one, other) => (rank.get(one) ?? 0) - (rank.get(other) ?? 0));
     for (const name of names) {
       const keyword = keywords.get(name);
@@ -74,7 +74,7 @@ export class Compiler {
     const of = (kind: Kind) => checks.filter((each) => each.kind === kind || each.kind === 'any').map(({ check }) => check);
     const byKind = { number: of('number'), string: of('string'), array: of('array'), object: of('object'), other: of('other') };
     const isTyped = Object.hasOwn(schema, 'type');
-    const apply: Check = (value, run, seen) => {
+    const apply: SchemaCheck = (value, run, seen) => {
       run.countSchema();
       let fits = true;
       const own = byKind[kindOf(value)];
@@ -94,8 +94,8 @@ export class Compiler {
     };
   }
 
-  #place(schema: Schema, keyword: string, path: Path, base: string): Place {
-    const at = (...steps: (string | number)[]): Path => [...path, keyword, ...steps];
+  #place(schema: JsonSchema, keyword: string, path: SchemaPath, base: string): KeywordPlace {
+    const at = (...steps: (string | number)[]): SchemaPath => [...path, keyword, ...steps];
     const refuse = (...steps: string[]) => {
       this.faults.push({ path: [...at(...steps)] });
       return undefined;
@@ -111,13 +111,13 @@ export class Compiler {
       sibling: (name) => (Object.hasOwn(schema, name) ? this.#compile(schema[name], [...path, name], base) : undefined),
       referred: (reference) => this.#referred(schema, reference, at(), base),
       pattern: (pattern, ...steps) => compilePattern(pattern) ?? refuse(...steps),
-      patternsBeside: () => Object.keys((schema['patternProperties'] ?? {}) as Schema).flatMap((text) => compilePattern(text) ?? []),
+      patternsBeside: () => Object.keys((schema['patternProperties'] ?? {}) as JsonSchema).flatMap((text) => compilePattern(text) ?? []),
       format: (name) => formats.get(name) ?? refuse(),
     };
   }
 
-  #referred(schema: Schema, reference: string, path: Path, base: string): Check {
-    let target: Check | undefined;
+  #referred(schema: JsonSchema, reference: string, path: SchemaPath, base: string): SchemaCheck {
+    let target: SchemaCheck | undefined;
     this.#waiting.push(() => {
       const isAmbiguous = path.at(-1) === '$dynamicRef' && this.#references.isDivided;
       const [found] = isAmbiguous ? [] : this.#references.target(reference, base);
@@ -128,7 +128,7 @@ export class Compiler {
     return (value, run, seen) => target?.(value, run, seen) ?? false;
   }
 
-  #addApplied(schema: Schema, inner: unknown, path: Path): void {
+  #addApplied(schema: JsonSchema, inner: unknown, path: SchemaPath): void {
     if (!isObject(inner)) return;
     const applied = this.#applied.get(schema) ?? [];
     applied.push({ schema: inner, path });
@@ -138,8 +138,8 @@ export class Compiler {
   /** Refuses a chain of schemas for one value that leads back to itself or is too long to be followed. */
   #findEndlessChains(): void {
     /** The length of the longest chain from a schema; 0 while it is being looked for. */
-    const lengths = new Map<Schema, number>();
-    const follow = (schema: Schema, depth: number): number => {
+    const lengths = new Map<JsonSchema, number>();
+    const follow = (schema: JsonSchema, depth: number): number => {
       const known = lengths.get(schema);
       if (known !== undefined) return known;
       lengths.set(schema, 0);
@@ -157,6 +157,6 @@ export class Compiler {
   }
 }
 
-function booleanCheck(fits: boolean): Check {
+function booleanCheck(fits: boolean): SchemaCheck {
   return (_value, run) => fits || run.refuse('false schema', {}, {});
 }

@@ -1,10 +1,10 @@
 /** Keywords that apply other schemas to the same value. */
 import { Evaluated } from './evaluated.ts';
-import type { Keyword, Place } from './keyword.ts';
-import type { Check, Run } from './run.ts';
-import type { Schema, SchemaError } from './types.ts';
+import type { Keyword, KeywordPlace } from './keyword.ts';
+import type { SchemaCheck, ValidationRun } from './run.ts';
+import type { JsonSchema, SchemaError } from './types.ts';
 
-interface Outcome {
+interface AlternativesOutcome {
   fitting: number;
   errors: SchemaError[][];
 }
@@ -13,8 +13,14 @@ interface Outcome {
  * Tries the alternatives until `enough` of them fit. What the fitting ones evaluate is added to `seen`. If none fits, what any of them
  * evaluates is added, so that the errors do not call a member unknown that an alternative names.
  */
-function tryAlternatives(checks: readonly Check[], enough: number, value: unknown, run: Run, seen: Evaluated | undefined): Outcome {
-  const outcome: Outcome = { fitting: 0, errors: [] };
+function tryAlternatives(
+  checks: readonly SchemaCheck[],
+  enough: number,
+  value: unknown,
+  run: ValidationRun,
+  seen: Evaluated | undefined,
+): AlternativesOutcome {
+  const outcome: AlternativesOutcome = { fitting: 0, errors: [] };
   const refusedBy: Evaluated[] = [];
   const { held } = run;
   for (const check of checks) {
@@ -34,7 +40,7 @@ function tryAlternatives(checks: readonly Check[], enough: number, value: unknow
   return outcome;
 }
 
-function anyOfCheck(schemas: unknown[], { schema, inner }: Place): Check {
+function anyOfCheck(schemas: unknown[], { schema, inner }: KeywordPlace): SchemaCheck {
   const checks = schemas.map((each, index) => inner(each, index));
   return (value, run, seen) => {
     // All alternatives that fit evaluate members and items.
@@ -43,7 +49,7 @@ function anyOfCheck(schemas: unknown[], { schema, inner }: Place): Check {
   };
 }
 
-function oneOfCheck(schemas: unknown[], { schema, inner }: Place): Check {
+function oneOfCheck(schemas: unknown[], { schema, inner }: KeywordPlace): SchemaCheck {
   const checks = schemas.map((each, index) => inner(each, index));
   return (value, run, seen) => {
     const { fitting, errors } = tryAlternatives(checks, 2, value, run, seen);
@@ -51,7 +57,7 @@ function oneOfCheck(schemas: unknown[], { schema, inner }: Place): Check {
   };
 }
 
-function allOfCheck(schemas: unknown[], { inner }: Place): Check {
+function allOfCheck(schemas: unknown[], { inner }: KeywordPlace): SchemaCheck {
   const checks = schemas.map((each, index) => inner(each, index));
   return (value, run, seen) => {
     let fits = true;
@@ -64,13 +70,13 @@ function allOfCheck(schemas: unknown[], { inner }: Place): Check {
   };
 }
 
-function notCheck(not: unknown, { schema, inner }: Place): Check {
+function notCheck(not: unknown, { schema, inner }: KeywordPlace): SchemaCheck {
   const check = inner(not);
   return (value, run) => !run.verdictOf(check, value, undefined) || run.refuse('not', {}, schema);
 }
 
 /** Errors of `if` are no faults, and those of the branch are reported. */
-function ifCheck(condition: unknown, { inner, sibling }: Place): Check {
+function ifCheck(condition: unknown, { inner, sibling }: KeywordPlace): SchemaCheck {
   const [check, positive, negative] = [inner(condition), sibling('then'), sibling('else')];
   return (value, run, seen) => {
     const own = seen && new Evaluated();
@@ -81,7 +87,7 @@ function ifCheck(condition: unknown, { inner, sibling }: Place): Check {
   };
 }
 
-function dependentSchemasCheck(dependents: Schema, { inner }: Place): Check {
+function dependentSchemasCheck(dependents: JsonSchema, { inner }: KeywordPlace): SchemaCheck {
   const checks = Object.entries(dependents).map(([name, schema]) => ({ name, check: inner(schema, name) }));
   return (value, run, seen) => {
     let fits = true;
@@ -94,19 +100,19 @@ function dependentSchemasCheck(dependents: Schema, { inner }: Place): Check {
   };
 }
 
-const reference: Keyword = { kind: 'any', check: (target: string, { referred }: Place) => referred(target) };
+const reference: Keyword = { kind: 'any', check: (target: string, { referred }: KeywordPlace) => referred(target) };
 
 /** `then` and `else` are applied by `if`. Definitions are applied by references, and looked at to find their faults. */
 const definitions: Keyword = {
   kind: 'any',
-  check(schemas: Schema, { inner }: Place) {
+  check(schemas: JsonSchema, { inner }: KeywordPlace) {
     for (const [name, schema] of Object.entries(schemas)) inner(schema, name);
     return undefined;
   },
 };
 const branch: Keyword = {
   kind: 'any',
-  check(schema: unknown, { inner }: Place) {
+  check(schema: unknown, { inner }: KeywordPlace) {
     inner(schema);
     return undefined;
   },

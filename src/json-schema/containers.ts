@@ -1,23 +1,23 @@
 /** Keywords that test arrays and objects. Members of a prototype are no members. */
-import type { Keyword, Place } from './keyword.ts';
-import type { Check, Run } from './run.ts';
+import type { Keyword, KeywordPlace } from './keyword.ts';
+import type { SchemaCheck, ValidationRun } from './run.ts';
 import { areDifferent } from './same-json.ts';
-import type { Schema } from './types.ts';
+import type { JsonSchema } from './types.ts';
 
-type Names = Record<string, unknown>;
+type MembersByName = Record<string, unknown>;
 
 /** A keyword that compares a number of items or members with its own. */
 function limitOfSize(keyword: string, kind: 'array' | 'object', fits: (size: number, limit: number) => boolean): [string, Keyword] {
-  const sizeOf: (value: unknown, run: Run) => number =
-    kind === 'array' ? (value) => (value as unknown[]).length : (value, run) => run.namesOf(value as Names).length;
-  const check = (limit: number, { schema }: Place): Check => {
+  const sizeOf: (value: unknown, run: ValidationRun) => number =
+    kind === 'array' ? (value) => (value as unknown[]).length : (value, run) => run.namesOf(value as MembersByName).length;
+  const check = (limit: number, { schema }: KeywordPlace): SchemaCheck => {
     return (value, run) => fits(sizeOf(value, run), limit) || run.refuse(keyword, { limit }, schema);
   };
   return [keyword, { kind, check }];
 }
 
 /** Items that `maxItems` beside the keyword refuses are not compared. */
-function uniqueItemsCheck(areWanted: boolean, { schema }: Place): Check | undefined {
+function uniqueItemsCheck(areWanted: boolean, { schema }: KeywordPlace): SchemaCheck | undefined {
   const limit = Number(schema['maxItems'] ?? Infinity);
   if (!areWanted) return undefined;
   return (value, run) => {
@@ -26,7 +26,7 @@ function uniqueItemsCheck(areWanted: boolean, { schema }: Place): Check | undefi
   };
 }
 
-function prefixItemsCheck(schemas: unknown[], { inner }: Place): Check {
+function prefixItemsCheck(schemas: unknown[], { inner }: KeywordPlace): SchemaCheck {
   const checks = schemas.map((schema, index) => inner(schema, index));
   return (value, run, seen) => {
     const items = value as unknown[];
@@ -42,7 +42,7 @@ function prefixItemsCheck(schemas: unknown[], { inner }: Place): Check {
   };
 }
 
-function itemsCheck(items: unknown, { schema, inner }: Place): Check {
+function itemsCheck(items: unknown, { schema, inner }: KeywordPlace): SchemaCheck {
   const check = inner(items);
   const first = Array.isArray(schema['prefixItems']) ? schema['prefixItems'].length : 0;
   return (value, run, seen) => {
@@ -58,7 +58,7 @@ function itemsCheck(items: unknown, { schema, inner }: Place): Check {
   };
 }
 
-function containsCheck(contains: unknown, { schema, inner }: Place): Check {
+function containsCheck(contains: unknown, { schema, inner }: KeywordPlace): SchemaCheck {
   const check = inner(contains);
   const { minContains = 1, maxContains = Infinity } = schema as { minContains?: number; maxContains?: number };
   return (value, run, seen) => {
@@ -74,7 +74,7 @@ function containsCheck(contains: unknown, { schema, inner }: Place): Check {
   };
 }
 
-function unevaluatedItemsCheck(unevaluated: unknown, { inner }: Place): Check {
+function unevaluatedItemsCheck(unevaluated: unknown, { inner }: KeywordPlace): SchemaCheck {
   const check = inner(unevaluated);
   return (value, run, seen) => {
     let fits = true;
@@ -88,11 +88,11 @@ function unevaluatedItemsCheck(unevaluated: unknown, { inner }: Place): Check {
   };
 }
 
-function requiredCheck(names: string[], { schema }: Place): Check {
+function requiredCheck(names: string[], { schema }: KeywordPlace): SchemaCheck {
   return (value, run) => {
     let fits = true;
     for (const name of names) {
-      if (Object.hasOwn(value as Names, name)) continue;
+      if (Object.hasOwn(value as MembersByName, name)) continue;
       fits = run.refuse('required', { missingProperty: name }, schema);
       if (run.stops) return false;
     }
@@ -100,14 +100,14 @@ function requiredCheck(names: string[], { schema }: Place): Check {
   };
 }
 
-function dependentRequiredCheck(dependents: Record<string, string[]>, { schema }: Place): Check {
+function dependentRequiredCheck(dependents: Record<string, string[]>, { schema }: KeywordPlace): SchemaCheck {
   const all = Object.entries(dependents);
   return (value, run) => {
     let fits = true;
     for (const [name, wanted] of all) {
-      if (!Object.hasOwn(value as Names, name)) continue;
+      if (!Object.hasOwn(value as MembersByName, name)) continue;
       for (const missing of wanted) {
-        if (Object.hasOwn(value as Names, missing)) continue;
+        if (Object.hasOwn(value as MembersByName, missing)) continue;
         fits = run.refuse('dependentRequired', { property: name, missingProperty: missing }, schema);
         if (run.stops) return false;
       }
@@ -116,11 +116,11 @@ function dependentRequiredCheck(dependents: Record<string, string[]>, { schema }
   };
 }
 
-function propertyNamesCheck(names: unknown, { schema, inner }: Place): Check {
+function propertyNamesCheck(names: unknown, { schema, inner }: KeywordPlace): SchemaCheck {
   const check = inner(names);
   return (value, run) => {
     let fits = true;
-    for (const name of run.namesOf(value as Names)) {
+    for (const name of run.namesOf(value as MembersByName)) {
       if (run.verdictOf(check, name, undefined)) continue;
       fits = run.refuse('propertyNames', { propertyName: name }, schema);
       if (run.stops) return false;
@@ -129,15 +129,15 @@ function propertyNamesCheck(names: unknown, { schema, inner }: Place): Check {
   };
 }
 
-function propertiesCheck(properties: Schema, { inner }: Place): Check {
+function propertiesCheck(properties: JsonSchema, { inner }: KeywordPlace): SchemaCheck {
   const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, inner(schema, name)]));
   return (value, run, seen) => {
     let fits = true;
-    for (const name of run.namesOf(value as Names)) {
+    for (const name of run.namesOf(value as MembersByName)) {
       const check = checks.get(name);
       if (!check) continue;
       seen?.addName(name);
-      if (run.checkMember(check, name, (value as Names)[name])) continue;
+      if (run.checkMember(check, name, (value as MembersByName)[name])) continue;
       fits = false;
       if (run.stops) return false;
     }
@@ -145,7 +145,7 @@ function propertiesCheck(properties: Schema, { inner }: Place): Check {
   };
 }
 
-function patternPropertiesCheck(properties: Schema, { inner, pattern }: Place): Check {
+function patternPropertiesCheck(properties: JsonSchema, { inner, pattern }: KeywordPlace): SchemaCheck {
   const checks = Object.entries(properties).flatMap(([text, schema]) => {
     const compiled = pattern(text, text);
     const check = inner(schema, text);
@@ -153,11 +153,11 @@ function patternPropertiesCheck(properties: Schema, { inner, pattern }: Place): 
   });
   return (value, run, seen) => {
     let fits = true;
-    for (const name of run.namesOf(value as Names)) {
+    for (const name of run.namesOf(value as MembersByName)) {
       for (const { compiled, check } of checks) {
         if (!compiled.test(name)) continue;
         seen?.addName(name);
-        if (run.checkMember(check, name, (value as Names)[name])) continue;
+        if (run.checkMember(check, name, (value as MembersByName)[name])) continue;
         fits = false;
         if (run.stops) return false;
       }
@@ -167,7 +167,7 @@ function patternPropertiesCheck(properties: Schema, { inner, pattern }: Place): 
 }
 
 /** Tests the members that `isOther` selects; a schema `false` refuses their names. */
-function otherMembersCheck(keyword: string, param: string, schema: Schema, check: Check): MembersCheck {
+function otherMembersCheck(keyword: string, param: string, schema: JsonSchema, check: SchemaCheck): MembersCheck {
   const refusesAll = schema[keyword] === false;
   return (value, run, isOther) => {
     let fits = true;
@@ -181,23 +181,23 @@ function otherMembersCheck(keyword: string, param: string, schema: Schema, check
   };
 }
 
-type MembersCheck = (value: Names, run: Run, isOther: (name: string) => boolean) => boolean;
+type MembersCheck = (value: MembersByName, run: ValidationRun, isOther: (name: string) => boolean) => boolean;
 
-function additionalPropertiesCheck(additional: unknown, { schema, inner, patternsBeside }: Place): Check {
+function additionalPropertiesCheck(additional: unknown, { schema, inner, patternsBeside }: KeywordPlace): SchemaCheck {
   const known = new Set(Object.keys(schema['properties'] ?? {}));
   const patterns = patternsBeside();
   const isOther = (name: string) => !known.has(name) && !patterns.some((pattern) => pattern.test(name));
   const check = otherMembersCheck('additionalProperties', 'additionalProperty', schema, inner(additional));
   return (value, run, seen) => {
     seen?.addAllNames();
-    return check(value as Names, run, isOther);
+    return check(value as MembersByName, run, isOther);
   };
 }
 
-function unevaluatedPropertiesCheck(unevaluated: unknown, { schema, inner }: Place): Check {
+function unevaluatedPropertiesCheck(unevaluated: unknown, { schema, inner }: KeywordPlace): SchemaCheck {
   const check = otherMembersCheck('unevaluatedProperties', 'unevaluatedProperty', schema, inner(unevaluated));
   return (value, run, seen) => {
-    const fits = check(value as Names, run, (name) => seen?.hasName(name) !== true);
+    const fits = check(value as MembersByName, run, (name) => seen?.hasName(name) !== true);
     seen?.addAllNames();
     return fits;
   };

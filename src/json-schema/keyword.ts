@@ -1,6 +1,6 @@
 /** How a keyword becomes a check. */
-import type { Check } from './run.ts';
-import type { Format, Schema } from './types.ts';
+import type { SchemaCheck } from './run.ts';
+import type { Format, JsonSchema } from './types.ts';
 
 /** The JSON type of a value, as keywords distinguish them. */
 export type Kind = 'number' | 'string' | 'array' | 'object' | 'other';
@@ -9,18 +9,18 @@ export type Kind = 'number' | 'string' | 'array' | 'object' | 'other';
 export interface Keyword {
   kind: Kind | 'any';
   /** The check for the keyword's value; undefined if it tests nothing. */
-  check(value: never, place: Place): Check | undefined;
+  check(value: never, place: KeywordPlace): SchemaCheck | undefined;
 }
 
 /** The schema around a keyword, and what its check is made with. */
-export interface Place {
-  schema: Schema;
+export interface KeywordPlace {
+  schema: JsonSchema;
   /** The check of a schema inside the keyword, at `steps` from there. */
-  inner: (schema: unknown, ...steps: (string | number)[]) => Check;
+  inner: (schema: unknown, ...steps: (string | number)[]) => SchemaCheck;
   /** The check of a schema that another keyword of this schema has. */
-  sibling: (keyword: string) => Check | undefined;
+  sibling: (keyword: string) => SchemaCheck | undefined;
   /** The check of the schema that the reference leads to. */
-  referred: (reference: string) => Check;
+  referred: (reference: string) => SchemaCheck;
   /** The pattern; undefined, with a fault of the schema, if it cannot be made. */
   pattern: (pattern: string, ...steps: string[]) => Pick<RegExp, 'test'> | undefined;
   /** The patterns of `patternProperties` in this schema that can be made. */

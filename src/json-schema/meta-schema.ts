@@ -1,5 +1,5 @@
 /** The form of a schema: the meta-schema of JSON Schema 2020-12 in one schema, with `nullable` of OpenAPI 3.0 and the limits of formats. */
-import type { Schema } from './types.ts';
+import type { JsonSchema } from './types.ts';
 
 const schema = { $ref: '#' };
 const schemas = { type: 'object', additionalProperties: schema };
@@ -12,7 +12,7 @@ const anchor = { type: 'string', pattern: '^[A-Za-z_][-A-Za-z0-9._]*$' };
 const names = { type: 'array', items: text, uniqueItems: true };
 const typeName = { enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'] };
 
-const properties: Schema = {
+const properties: JsonSchema = {
   $id: { type: 'string', format: 'uri-reference', pattern: '^[^#]*#?$' },
   $schema: { type: 'string', format: 'uri' },
   $ref: { type: 'string', format: 'uri-reference' },
@@ -76,7 +76,7 @@ const properties: Schema = {
 };
 
 /** The value of each keyword that the validator and the documents of OpenAPI know; others may have any value. */
-export const metaSchema: Schema = { type: ['object', 'boolean'], properties };
+export const metaSchema: JsonSchema = { type: ['object', 'boolean'], properties };
 
 /** Keywords that no verdict depends on, and those whose values the compiler tests by itself. */
 const untested = new Set(
@@ -84,7 +84,7 @@ const untested = new Set(
   examples`.split(/\s+/),
 );
 /** The values with which the validator is made, and no other ones. */
-export const validationSchema: Schema = {
+export const validationSchema: JsonSchema = {
   type: ['object', 'boolean'],
   properties: {
     ...Object.fromEntries(Object.entries(properties).filter(([keyword]) => !untested.has(keyword))),

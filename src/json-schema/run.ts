@@ -1,9 +1,9 @@
 /** One validation: the place in the value, the errors that are collected, and the work that it has taken. */
 import type { Evaluated } from './evaluated.ts';
-import { pointerOf, type Format, type Schema, type SchemaError } from './types.ts';
+import { pointerOf, type Format, type JsonSchema, type SchemaError } from './types.ts';
 
 /** Tests a value. `seen` collects what is evaluated, where a keyword `unevaluated…` needs it. */
-export type Check = (value: unknown, run: Run, seen: Evaluated | undefined) => boolean;
+export type SchemaCheck = (value: unknown, run: ValidationRun, seen: Evaluated | undefined) => boolean;
 
 /** At this number of errors no loop goes on. One value may have many: those of each alternative of `anyOf`. */
 const maximumErrors = 1_000;
@@ -22,7 +22,7 @@ export class SearchGivenUp extends Error {
 /** How much is reported: the verdict alone, the first error, or all of them. */
 export type Detail = 'verdict' | 'first' | 'all';
 
-export class Run {
+export class ValidationRun {
   /** Member names and array indices from the root down to the value that is tested. */
   readonly path: (string | number)[] = [];
   /** Whether a keyword returns at its first fault, since more of them are not wanted. */
@@ -67,7 +67,7 @@ export class Run {
   }
 
   /** Reports an error of the keyword at the current place; always false. Throws {@link SearchGivenUp}. */
-  refuse(keyword: string, params: Record<string, unknown>, parentSchema: Schema, alternatives?: SchemaError[][]): false {
+  refuse(keyword: string, params: Record<string, unknown>, parentSchema: JsonSchema, alternatives?: SchemaError[][]): false {
     if (this.#detail === 'verdict') return false;
     this.errors.push({ keyword, instancePath: pointerOf(this.path), params, parentSchema, ...(alternatives && { alternatives }) });
     if (this.#detail === 'first') return false;
@@ -79,7 +79,7 @@ export class Run {
   }
 
   /** Tests the member `step` of the value. */
-  checkMember(check: Check, step: string | number, member: unknown): boolean {
+  checkMember(check: SchemaCheck, step: string | number, member: unknown): boolean {
     this.path.push(step);
     const fits = check(member, this, undefined);
     this.path.pop();
@@ -87,7 +87,7 @@ export class Run {
   }
 
   /** The verdict alone: errors of the check are no errors of the value, as those of `not` and `if`. */
-  verdictOf(check: Check, value: unknown, seen: Evaluated | undefined): boolean {
+  verdictOf(check: SchemaCheck, value: unknown, seen: Evaluated | undefined): boolean {
     const [detail, stops] = [this.#detail, this.stops];
     this.#detail = 'verdict';
     this.stops = true;
@@ -98,7 +98,7 @@ export class Run {
   }
 
   /** The errors of an alternative; undefined if the value fits. The list is empty where only the verdict or the first error is wanted. */
-  errorsOfAlternative(check: Check, value: unknown, seen: Evaluated | undefined): SchemaError[] | undefined {
+  errorsOfAlternative(check: SchemaCheck, value: unknown, seen: Evaluated | undefined): SchemaError[] | undefined {
     if (this.#detail !== 'all') return this.verdictOf(check, value, seen) ? undefined : [];
     const outer = this.errors;
     this.errors = [];

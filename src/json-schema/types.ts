@@ -1,6 +1,6 @@
 /** What a validator is made of and what it reports. */
 
-export type Schema = Record<string, unknown>;
+export type JsonSchema = Record<string, unknown>;
 
 /** An error of one keyword at one place of the value. */
 export interface SchemaError {

@@ -3,7 +3,7 @@
  * patterns are made and which formats exist (decision 205).
  */
 import { Compiler } from './compiler.ts';
-import { Run, SearchGivenUp, type Detail } from './run.ts';
+import { ValidationRun, SearchGivenUp, type Detail } from './run.ts';
 import type { SchemaError, SchemaFault, ValidatorOptions } from './types.ts';
 
 export interface Validator {
@@ -37,7 +37,7 @@ export function compileSchema(schema: unknown, options: ValidatorOptions): Valid
   const check = compiler.compileRoot(schema);
   if (compiler.faults.length > 0) throw new InvalidSchema(compiler.faults);
   const run = (value: unknown, detail: Detail) => {
-    const validation = new Run(detail);
+    const validation = new ValidationRun(detail);
     return { fits: check(value, validation, undefined), validation };
   };
   const firstErrorOf = (value: unknown) => run(value, 'first').validation.errors[0];

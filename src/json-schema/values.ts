@@ -1,8 +1,8 @@
 /** Keywords that test a value of any type, a number or a text. */
 import { isMultipleOf } from './multiple-of.ts';
-import type { Check } from './run.ts';
+import type { SchemaCheck } from './run.ts';
 import { isSameJson } from './same-json.ts';
-import type { Keyword, Place } from './keyword.ts';
+import type { Keyword, KeywordPlace } from './keyword.ts';
 import type { Format } from './types.ts';
 
 const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -16,33 +16,33 @@ const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /** `nullable: true` of OpenAPI 3.0 adds null to the types beside it. */
-function typeCheck(type: string | string[], { schema }: Place): Check {
+function typeCheck(type: string | string[], { schema }: KeywordPlace): SchemaCheck {
   const tests = [type, schema['nullable'] === true ? 'null' : []].flat().flatMap((name) => isType[name] ?? []);
   const [only] = tests;
   const fits = tests.length === 1 && only ? only : (value: unknown) => tests.some((test) => test(value));
   return (value, run) => fits(value) || run.refuse('type', { type }, schema);
 }
 
-function enumCheck(values: unknown[], { schema }: Place): Check {
+function enumCheck(values: unknown[], { schema }: KeywordPlace): SchemaCheck {
   const scalars = new Set(values.filter((value) => typeof value !== 'object' || value === null));
   const others = values.filter((value) => typeof value === 'object' && value !== null);
   return (value, run) =>
     scalars.has(value) || others.some((other) => isSameJson(other, value)) || run.refuse('enum', { allowedValues: values }, schema);
 }
 
-function constCheck(wanted: unknown, { schema }: Place): Check {
+function constCheck(wanted: unknown, { schema }: KeywordPlace): SchemaCheck {
   return (value, run) => isSameJson(wanted, value) || run.refuse('const', { allowedValue: wanted }, schema);
 }
 
 /** A keyword of numbers that compares the value with its own. */
 function limitOfNumbers(keyword: string, fits: (value: number, limit: number) => boolean): [string, Keyword] {
-  const check = (limit: number, { schema }: Place): Check => {
+  const check = (limit: number, { schema }: KeywordPlace): SchemaCheck => {
     return (value, run) => fits(value as number, limit) || run.refuse(keyword, { limit }, schema);
   };
   return [keyword, { kind: 'number', check }];
 }
 
-function multipleOfCheck(multipleOf: number, { schema }: Place): Check {
+function multipleOfCheck(multipleOf: number, { schema }: KeywordPlace): SchemaCheck {
   return (value, run) => isMultipleOf(value as number, multipleOf) || run.refuse('multipleOf', { multipleOf }, schema);
 }
 
@@ -59,11 +59,11 @@ export function isLongerThan(text: string, length: number): boolean {
   return excess > 0;
 }
 
-function maxLengthCheck(limit: number, { schema }: Place): Check {
+function maxLengthCheck(limit: number, { schema }: KeywordPlace): SchemaCheck {
   return (value, run) => !isLongerThan(value as string, limit) || run.refuse('maxLength', { limit }, schema);
 }
 
-function minLengthCheck(limit: number, { schema }: Place): Check {
+function minLengthCheck(limit: number, { schema }: KeywordPlace): SchemaCheck {
   return (value, run) => isLongerThan(value as string, limit - 1) || run.refuse('minLength', { limit }, schema);
 }
 
@@ -73,14 +73,14 @@ function tested(schema: Record<string, unknown>, test: (text: string) => boolean
   return typeof maxLength === 'number' ? (text) => isLongerThan(text as string, maxLength) || test(text as string) : (test as never);
 }
 
-function patternCheck(pattern: string, place: Place): Check | undefined {
+function patternCheck(pattern: string, place: KeywordPlace): SchemaCheck | undefined {
   const compiled = place.pattern(pattern);
   if (!compiled) return undefined;
   const fits = tested(place.schema, (text) => compiled.test(text));
   return (value, run) => fits(value) || run.refuse('pattern', { pattern }, place.schema);
 }
 
-function formatCheck(format: string, place: Place): Check | undefined {
+function formatCheck(format: string, place: KeywordPlace): SchemaCheck | undefined {
   const definition = place.format(format);
   if (!definition) return undefined;
   const { kind } = definition;
@@ -97,7 +97,7 @@ function formatCheck(format: string, place: Place): Check | undefined {
 
 /** A keyword that compares a text with its own, by the format beside it. A text that does not fit the format is left to `format`. */
 function limitOfFormat(keyword: string, fits: (order: number) => boolean): [string, Keyword] {
-  const check = (limit: string, place: Place): Check | undefined => {
+  const check = (limit: string, place: KeywordPlace): SchemaCheck | undefined => {
     const name = place.schema['format'];
     const format: Format | undefined = typeof name === 'string' ? place.format(name) : undefined;
     const compare = format?.compare;

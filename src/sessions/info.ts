@@ -1,5 +1,5 @@
 /** The session info of `GET /auth`: the caller, the active profile, the session and the server. */
-import type { components } from '../../generated/api.ts';
+import type { Schemas } from '../contract/operation.ts';
 import type { Principal } from '../rights/principal.ts';
 import type { SessionInfoContext } from './context.ts';
 import { locales } from '../locales/negotiate.ts';
@@ -7,8 +7,6 @@ import { maximumLength } from '../credentials/policy.ts';
 import { gatherGrants } from '../accounts/roles.ts';
 import { listProfiles, listRoles, type ProfileRow } from '../accounts/profiles.ts';
 import type { OwnSession } from './self-service.ts';
-
-type Schemas = components['schemas'];
 
 /** What to add to the session info. */
 export interface SessionInfoParts {

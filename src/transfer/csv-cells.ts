@@ -10,7 +10,7 @@ export type Cell = string | null | undefined;
 const [quote, lineFeed, carriageReturn] = [34, 10, 13];
 
 /** The part of a cell to which the next character belongs. `closed`: behind the quote that may end a cell. */
-type Place = 'begin' | 'bare' | 'quoted' | 'closed';
+type CellPart = 'begin' | 'bare' | 'quoted' | 'closed';
 
 /** A quote is in the wrong place or is missing, or the row has too many characters. */
 export class CsvSyntaxError extends Error {
@@ -31,7 +31,7 @@ export class CsvCells {
   #cells: Cell[] = [];
   /** The text of the cell so far, without its quotes. */
   #text = '';
-  #place: Place = 'begin';
+  #place: CellPart = 'begin';
   /** Of the cells of the row that have ended, with the delimiters. */
   #rowLength = 0;
   #isAfterReturn = false;

@@ -26,7 +26,7 @@ export interface ImportPermits {
   update: Permit<'update'> | undefined;
 }
 
-export interface ImportOptions {
+export interface ImportSettings {
   /** The fields of a unique rule with commas between, or `$key`; undefined to create an entity of each row. */
   by: string | undefined;
   mode: ImportMode;
@@ -37,7 +37,7 @@ export interface ImportOptions {
   fromRow: number;
 }
 
-export interface ImportTarget extends ImportOptions {
+export interface ImportTarget extends ImportSettings {
   store: Store;
   types: EntityTypes;
   name: string;
@@ -140,7 +140,7 @@ function mayReferTo(rows: readonly PortionRow[], by: PortionRequest['by'], keys:
   });
 }
 
-function ruleOf({ by, mode }: ImportOptions, { update }: ImportPermits, type: EntityType | undefined): PortionRequest['by'] {
+function ruleOf({ by, mode }: ImportSettings, { update }: ImportPermits, type: EntityType | undefined): PortionRequest['by'] {
   if (by === undefined || !update) return undefined;
   const rule = by === keyHeader ? { kind: 'key' as const } : { kind: 'unique' as const, ...uniqueBy(type, by) };
   return { rule, mode, update };

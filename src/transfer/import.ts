@@ -23,7 +23,7 @@ export interface ImportCounts {
 }
 
 /** The counts, and how far the import has come. */
-export interface ImportProgress extends ImportCounts {
+export interface ImportState extends ImportCounts {
   done: boolean;
   /** Why the import ends before the end of the file. */
   error?: unknown;
@@ -37,7 +37,7 @@ export interface ImportRefusal extends RefusedRows {
 }
 
 /** Rows that were not written, or the counts after a portion. */
-export type ImportReport = ImportRefusal | ImportProgress;
+export type ImportReport = ImportRefusal | ImportState;
 
 /** Imports the rows. Throws nothing: the last report says why an import ended early. */
 export async function* importRows(target: ImportTarget, rows: ImportRows): AsyncGenerator<ImportReport> {

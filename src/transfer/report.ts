@@ -2,7 +2,7 @@
 import type { ProblemDocument } from '../http/problem.ts';
 import type { Problem } from '../problems/errors.ts';
 import { Pauses } from '../admission/turns.ts';
-import type { ImportProgress, ImportReport } from './import.ts';
+import type { ImportState, ImportReport } from './import.ts';
 
 export interface Descriptions {
   ofRow: (problem: Problem) => ProblemDocument;
@@ -32,6 +32,6 @@ export async function* asReport(reports: AsyncIterable<ImportReport>, { ofRow, o
 }
 
 /** Without a list of ignored names that is empty. */
-function countsOf({ ignored, ...counts }: Omit<ImportProgress, 'error'>): object {
+function countsOf({ ignored, ...counts }: Omit<ImportState, 'error'>): object {
   return ignored.length > 0 ? { ...counts, ignored } : counts;
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { readHistories, type History } from '../../src/embedded/archive/histories.ts';
+import { readHistories, type LogHistory } from '../../src/embedded/archive/histories.ts';
 import { planRestore } from '../../src/embedded/archive/restore-plan.ts';
 import { restoreArchive } from '../../src/embedded/archive/restore.ts';
 import { openEmbedded, type EmbeddedDatabase } from '../../src/embedded/embedded.ts';
@@ -50,7 +50,7 @@ export class ArchiveScene {
     await database.stop();
   }
 
-  async newest(): Promise<History | undefined> {
+  async newest(): Promise<LogHistory | undefined> {
     return (await readHistories(this.directory)).at(-1);
   }
 

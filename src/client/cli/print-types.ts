@@ -1,11 +1,11 @@
 /** TypeScript of the schemas of entity types, as `/openapi.json?type=…` has them. */
 
-export type Schema = { readonly [keyword: string]: unknown } | boolean;
+export type PrintedSchema = { readonly [keyword: string]: unknown } | boolean;
 
 /** The part of the document that types are made of. */
 export interface TypedDocument {
   tags: readonly { name: string; 'x-entity-type'?: string }[];
-  components: { schemas: Readonly<Record<string, Schema>> };
+  components: { schemas: Readonly<Record<string, PrintedSchema>> };
 }
 
 const prefix = '#/components/schemas/';
@@ -37,7 +37,7 @@ export function printTypes({ tags, components: { schemas } }: TypedDocument): st
   ].join('\n');
 }
 
-function declaration(name: string, schema: Schema): string {
+function declaration(name: string, schema: PrintedSchema): string {
   const text = typeOf(schema, '');
   return (
     comment(schema, '') +
@@ -51,14 +51,14 @@ const queryTypes = (name: string) =>
   `\nexport type ${name}Filter = EntityFilter<${name}>;\nexport type ${name}Sort = EntitySort<${name}>;\n`;
 
 /** Whether the schema is printed as one object type. */
-function isPlainObject(schema: Schema): boolean {
+function isPlainObject(schema: PrintedSchema): boolean {
   return typeof schema === 'object' && typesIn(schema).join() === 'object' && !compositions.some((keyword) => keyword in schema);
 }
 
 const compositions = ['$ref', 'const', 'enum', 'allOf', 'anyOf', 'oneOf'];
 
 /** The type of a schema; `indent` precedes the lines of its members. */
-function typeOf(schema: Schema, indent: string): string {
+function typeOf(schema: PrintedSchema, indent: string): string {
   if (typeof schema === 'boolean') return schema ? 'unknown' : 'never';
   const { $ref, const: value, enum: values, allOf, anyOf, oneOf, not } = schema;
   if (not !== undefined && typeof not === 'object' && not !== null && Object.keys(not).length === 0) return 'never';
@@ -100,7 +100,7 @@ function ofType(type: string, schema: { readonly [keyword: string]: unknown }, i
 }
 
 function arrayType({ items = true, prefixItems }: { readonly [keyword: string]: unknown }, indent: string): string {
-  const item = typeOf(items as Schema, indent);
+  const item = typeOf(items as PrintedSchema, indent);
   if (!Array.isArray(prefixItems)) return `${inParentheses(item)}[]`;
   const first = listOf(prefixItems).map((each) => typeOf(each, indent));
   return `[${[...first, ...(item === 'never' ? [] : [`...${inParentheses(item)}[]`])].join(', ')}]`;
@@ -111,11 +111,11 @@ function objectType(
   { properties = {}, required, additionalProperties = true }: { readonly [keyword: string]: unknown },
   indent: string,
 ): string {
-  const listed = new Map(Object.entries(properties as Record<string, Schema>));
+  const listed = new Map(Object.entries(properties as Record<string, PrintedSchema>));
   const needed = new Set(Array.isArray(required) ? (required as string[]) : []);
   for (const name of needed) if (!listed.has(name)) listed.set(name, true);
   if (listed.size === 0) {
-    const others = typeOf(additionalProperties as Schema, indent);
+    const others = typeOf(additionalProperties as PrintedSchema, indent);
     return others === 'never' ? '{}' : `{ [name: string]: ${others} }`;
   }
   const inner = `${indent}  `;
@@ -125,7 +125,7 @@ function objectType(
   return `{\n${members.join('')}${indent}}`;
 }
 
-function comment(schema: Schema, indent: string): string {
+function comment(schema: PrintedSchema, indent: string): string {
   const text = typeof schema === 'object' ? schema['description'] : undefined;
   if (typeof text !== 'string' || text.trim() === '') return '';
   const lines = text
@@ -137,7 +137,7 @@ function comment(schema: Schema, indent: string): string {
 }
 
 const memberName = (name: string) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : JSON.stringify(name));
-const listOf = (value: unknown): Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
+const listOf = (value: unknown): PrintedSchema[] => (Array.isArray(value) ? (value as PrintedSchema[]) : []);
 function union(types: readonly string[]): string {
   const distinct = [...new Set(types)];
   if (distinct.length === 0 || distinct.includes('unknown')) return 'unknown';

@@ -30,7 +30,7 @@ export interface Base {
   at: Date;
 }
 
-export interface Segment {
+export interface LogSegment {
   path: string;
   name: string;
   timeline: number;
@@ -38,13 +38,13 @@ export interface Segment {
   isWhole: boolean;
 }
 
-export interface History {
+export interface LogHistory {
   path: string;
   systemId: string;
   began: Date;
   /** From the oldest to the newest. */
   bases: Base[];
-  segments: Segment[];
+  segments: LogSegment[];
   /** How far its log goes; undefined: not known, since it has just begun or since `damage` is set. */
   reach: Reach | undefined;
   /** Why `reach` cannot be read: it is damaged, or missing beside a base that is older than a minute. */
@@ -63,14 +63,14 @@ function parseTimeName(text: string): Date {
 /**
  * The last moment that a history may have. If `reach` is damaged, that is the beginning of `next`, the history after it, or now. Undefined: it has just begun.
  */
-export function endOf({ reach, damage }: History, next: History | undefined): Date | undefined {
+export function endOf({ reach, damage }: LogHistory, next: LogHistory | undefined): Date | undefined {
   return reach?.at ?? (damage && (next?.began ?? new Date()));
 }
 
 export const logOf = (history: string): string => join(history, 'log');
 
 /** The histories in `directory`, ARCHIVE_DIR, from the oldest to the newest. Throws if it cannot be read. */
-export async function readHistories(directory: string): Promise<History[]> {
+export async function readHistories(directory: string): Promise<LogHistory[]> {
   const found = (await readdir(directory)).map((name) => historyName.exec(name)).filter((match) => match !== null);
   const byTime = found.toSorted((one, other) => ((one[2] ?? '') < (other[2] ?? '') ? -1 : 1));
   return await Promise.all(
@@ -78,7 +78,7 @@ export async function readHistories(directory: string): Promise<History[]> {
   );
 }
 
-async function readHistory(path: string, systemId: string, began: Date): Promise<History> {
+async function readHistory(path: string, systemId: string, began: Date): Promise<LogHistory> {
   const bases = (await readdir(path))
     .map((name) => baseName.exec(name))
     .filter((match) => match !== null)
@@ -97,15 +97,15 @@ async function readHistory(path: string, systemId: string, began: Date): Promise
   };
 }
 
-function damaged(error: unknown): Pick<History, 'reach' | 'damage'> {
+function damaged(error: unknown): Pick<LogHistory, 'reach' | 'damage'> {
   if (error instanceof TransferRefused) return { reach: undefined, damage: error };
   throw error;
 }
 
 /** In order. Of a segment that is there twice, because a process was killed while it compressed it, the whole one. */
-async function readSegments(log: string): Promise<Segment[]> {
+async function readSegments(log: string): Promise<LogSegment[]> {
   const files = (await readdir(log).catch(() => [])).map((name) => segmentFile.exec(name)).filter((match) => match !== null);
-  const segments = new Map<string, Segment>();
+  const segments = new Map<string, LogSegment>();
   for (const [file, name = '', kind] of files) {
     const isWhole = kind === 'gz';
     if (isWhole || !segments.has(name)) segments.set(name, { path: join(log, file), name, ...parseSegmentName(name), isWhole });
@@ -114,7 +114,7 @@ async function readSegments(log: string): Promise<Segment[]> {
 }
 
 /** Throws {@link TransferRefused} for the logs of several clusters. */
-export function assertOneCluster(directory: string, histories: readonly History[]): void {
+export function assertOneCluster(directory: string, histories: readonly LogHistory[]): void {
   if (new Set(histories.map(({ systemId }) => systemId)).size <= 1) return;
   throw new TransferRefused(
     `${directory} has the logs of several databases: move the histories of one of them into a directory of their own`,

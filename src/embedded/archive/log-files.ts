@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createGzip } from 'node:zlib';
 import { syncDirectory, unfinishedSuffix } from '../synced.ts';
-import { logOf, type Segment } from './histories.ts';
+import { logOf, type LogSegment } from './histories.ts';
 import type { LogEnd } from './reach.ts';
 import { checksumOf, readSegment, readWholeSegment } from './segment-files.ts';
 import { parseSegmentName, segmentBytes, segmentName, startOfSegment } from './segments.ts';
@@ -31,10 +31,10 @@ export class LogFiles {
   #checksum = 0;
   #compressed: Promise<void> = Promise.resolve();
   /** The segments that are there, until {@link prepare}. */
-  #found: Segment[];
+  #found: LogSegment[];
 
   /** Continues the log of a history after the `found` segments, or begins it at `from`. That is the start of the newest segment or of the first. */
-  constructor(history: string, { timeline, from, found }: { timeline: number; from: bigint; found: Segment[] }) {
+  constructor(history: string, { timeline, from, found }: { timeline: number; from: bigint; found: LogSegment[] }) {
     this.#directory = logOf(history);
     this.#timeline = timeline;
     this.#written = from;

@@ -1,16 +1,16 @@
 /** Which files of ARCHIVE_DIR a restore to a moment needs. */
 import { TransferRefused } from '../../database/transfer/load.ts';
 import { readManifest } from './base-copy.ts';
-import { assertOneCluster, endOf, readHistories, type Base, type History, type Segment } from './histories.ts';
+import { assertOneCluster, endOf, readHistories, type Base, type LogHistory, type LogSegment } from './histories.ts';
 import type { Manifest } from './manifest.ts';
 import type { Reach } from './reach.ts';
 import { segmentBytes } from './segments.ts';
 
 export interface Plan {
-  history: History;
+  history: LogHistory;
   base: Base;
   manifest: Manifest;
-  segments: Segment[];
+  segments: LogSegment[];
   /** Undefined: everything in the archive. */
   until: Date | undefined;
   /** The moment whose state the restore gives. */
@@ -29,7 +29,7 @@ export interface MomentRange {
 }
 
 /** Undefined: nothing of the history can be restored, since no base is complete. `next` is the history after it. If its end is not known, it may go up to there. */
-function rangeOf(history: History, next: History | undefined): MomentRange | undefined {
+function rangeOf(history: LogHistory, next: LogHistory | undefined): MomentRange | undefined {
   const [first] = history.bases;
   const to = endOf(history, next);
   return first && to && first.at <= to ? { history: history.path, from: first.at, to } : undefined;
@@ -62,7 +62,7 @@ export async function planRestore(directory: string, until: Date | undefined): P
 }
 
 /** The histories from which moments can be restored, also if the end of one is not known. Throws {@link TransferRefused} for the logs of several clusters. */
-export async function readUsable(directory: string): Promise<{ history: History; range: MomentRange }[]> {
+export async function readUsable(directory: string): Promise<{ history: LogHistory; range: MomentRange }[]> {
   const histories = await readHistories(directory);
   assertOneCluster(directory, histories);
   return histories.flatMap((history, index) => {
@@ -82,7 +82,7 @@ export async function restoreRefusal(directory: string, until: Date | undefined)
 }
 
 /** Those that a restore from the base replays, up to the one with `end`. Throws {@link TransferRefused} if one is missing. */
-export function segmentsFor({ path, segments }: History, { start }: Manifest, end: bigint | undefined): Segment[] {
+export function segmentsFor({ path, segments }: LogHistory, { start }: Manifest, end: bigint | undefined): LogSegment[] {
   const size = BigInt(segmentBytes);
   const needed = segments.filter((segment) => segment.start + size > start && (end === undefined || segment.start < end));
   for (const [index, segment] of needed.entries()) {

@@ -12,7 +12,7 @@ import { changeOwner } from '../ownership.ts';
 import { syncDirectory, writeSynced } from '../synced.ts';
 import { TransferRefused } from '../../database/transfer/load.ts';
 import { readBase, type FileTarget } from './base-files.ts';
-import type { Segment } from './histories.ts';
+import type { LogSegment } from './histories.ts';
 import { assertReplayed, readReplay, type Replay } from './replay.ts';
 import type { Plan } from './restore-plan.ts';
 import { readFilledSegment } from './segment-files.ts';
@@ -80,7 +80,7 @@ function targetIn(cluster: string): FileTarget {
 }
 
 /** Unpacks the segments up to the first damaged one. Returns why that one cannot be read; undefined: all are there. */
-async function unpackLog(segments: Segment[], directory: string, signal: AbortSignal): Promise<TransferRefused | undefined> {
+async function unpackLog(segments: LogSegment[], directory: string, signal: AbortSignal): Promise<TransferRefused | undefined> {
   for (const segment of segments) {
     const path = join(directory, segment.name);
     // Each but the last was durable before the next one began.

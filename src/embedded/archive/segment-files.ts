@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip, crc32 } from 'node:zlib';
 import { TransferRefused } from '../../database/transfer/load.ts';
-import type { Segment } from './histories.ts';
+import type { LogSegment } from './histories.ts';
 import { segmentBytes } from './segments.ts';
 
 const checksumBytes = 4;
@@ -22,7 +22,7 @@ export function checksumOf(checksum: number): Buffer {
  * The bytes of a segment. `isComplete`: it was received whole and is durable, so fewer bytes and another checksum are damage. Throws {@link TransferRefused} if the file is
  * damaged.
  */
-export async function* readSegment(segment: Segment, isComplete = segment.isWhole): AsyncGenerator<Buffer> {
+export async function* readSegment(segment: LogSegment, isComplete = segment.isWhole): AsyncGenerator<Buffer> {
   const { path, isWhole } = segment;
   let bytes = 0;
   try {
@@ -64,7 +64,7 @@ async function* received(path: string, isComplete: boolean): AsyncGenerator<Buff
 }
 
 /** As PostgreSQL has the segment: filled up with zeros. `isComplete` is that of {@link readSegment}. */
-export async function* readFilledSegment(segment: Segment, isComplete?: boolean): AsyncGenerator<Buffer> {
+export async function* readFilledSegment(segment: LogSegment, isComplete?: boolean): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of readSegment(segment, isComplete)) {
     bytes += chunk.length;
@@ -74,7 +74,7 @@ export async function* readFilledSegment(segment: Segment, isComplete?: boolean)
 }
 
 /** Throws {@link TransferRefused} if the file is damaged. */
-export async function readWholeSegment(segment: Segment, isComplete?: boolean): Promise<Buffer> {
+export async function readWholeSegment(segment: LogSegment, isComplete?: boolean): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of readSegment(segment, isComplete)) chunks.push(chunk);
   return Buffer.concat(chunks);

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { TransferRefused } from '../../database/transfer/load.ts';
 import { nowhere, readBase } from './base-files.ts';
-import { logOf, readHistories, type History, type Segment } from './histories.ts';
+import { logOf, readHistories, type LogHistory, type LogSegment } from './histories.ts';
 import type { LogEnd } from './reach.ts';
 import { readUsable, restoreRefusal, segmentsFor, type MomentRange } from './restore-plan.ts';
 import { readSegment } from './segment-files.ts';
@@ -28,7 +28,7 @@ export async function verifyArchive(directory: string, signal: AbortSignal): Pro
   return usable.map(({ history, range }) => Object.assign(range, { bases: history.bases.length, segments: history.segments.length }));
 }
 
-async function verifyHistory(history: History, signal: AbortSignal): Promise<void> {
+async function verifyHistory(history: LogHistory, signal: AbortSignal): Promise<void> {
   for (const base of history.bases) segmentsFor(history, await readBase(base, nowhere, signal), undefined);
   // Without `reach` each segment but the last is known to be complete.
   const reach = history.reach ?? { lsn: history.segments.at(-1)?.start ?? 0n, checksum: 0 };
@@ -36,7 +36,7 @@ async function verifyHistory(history: History, signal: AbortSignal): Promise<voi
 }
 
 /** Compares the log before the position of `reach` with its checksums. What follows was not on the disk for sure. Throws {@link TransferRefused}. */
-export async function assertLogIsWhole(history: string, segments: Segment[], reach: LogEnd, signal: AbortSignal): Promise<void> {
+export async function assertLogIsWhole(history: string, segments: LogSegment[], reach: LogEnd, signal: AbortSignal): Promise<void> {
   const size = BigInt(segmentBytes);
   let end = 0n;
   for (const segment of segments) {

@@ -1,7 +1,6 @@
 /** Lists, aggregations and histories. They wait for their turn, and a standby may answer them (decision 170). */
-import type { components } from '../../../generated/api.ts';
 import type { Caller } from '../../authn/caller.ts';
-import type { JsonText } from '../../contract/operation.ts';
+import type { JsonText, Schemas } from '../../contract/operation.ts';
 import { latestOf, positionOf } from '../../database/standby/log-position.ts';
 import type { FreshResult, Readers, Reading } from '../../database/standby/readers.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
@@ -16,8 +15,6 @@ import { historyRetention } from '../retention.ts';
 import { listEntities, type ListedPage } from '../querying/list.ts';
 import type { ListRequest } from '../querying/list-request.ts';
 import { readByType } from '../writing/type-guard.ts';
-
-type Schemas = components['schemas'];
 
 /** What a request has besides its parameters: its sender, and the position in the log that its answer must have. */
 export interface ReadingCaller {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { crc32, gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import { receiveBase } from '../../../src/embedded/archive/base-copy.ts';
-import { readHistories, type History, type Segment } from '../../../src/embedded/archive/histories.ts';
+import { readHistories, type LogHistory, type LogSegment } from '../../../src/embedded/archive/histories.ts';
 import { LogFiles } from '../../../src/embedded/archive/log-files.ts';
 import { writeReach, type Reach } from '../../../src/embedded/archive/reach.ts';
 import { planRestore } from '../../../src/embedded/archive/restore-plan.ts';
@@ -21,10 +21,10 @@ beforeEach(async () => {
 });
 
 interface Closed {
-  history: History;
+  history: LogHistory;
   reach: Reach;
   /** The segment in which the log ends. */
-  last: Segment;
+  last: LogSegment;
 }
 
 /** The archive of a database with these writes after its copy. */
