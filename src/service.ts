@@ -18,7 +18,7 @@ import { openStore } from './database/port.ts';
 import { openReaders } from './database/standby/readers.ts';
 import { announceProcess } from './database/processes.ts';
 import { ServiceSecrets } from './database/service-secrets.ts';
-import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
+import { adviceForMissingNotifications, MissingNotificationError } from './database/missing-notification-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
 import { applyTypeFiles } from './entity-types/files.ts';
 import { LeftoverQueue } from './entity-types/leftover-queue.ts';
@@ -118,7 +118,8 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       if (notice === 'all') serviceSecrets.forget();
     },
     onError: (error) => {
-      if (error instanceof UnheardError) app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(error, config));
+      if (error instanceof MissingNotificationError)
+        app?.log.warn({ event: 'configuration.risky' }, adviceForMissingNotifications(error, config));
       else notificationOutage.failed(app?.log, error, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
     },
   });

@@ -51,7 +51,7 @@ function refuseNext(): void {
 }
 
 /** The answer of a process that is overloaded: `busy`, with a retry after a second. */
-export const busy = () => new Problem('busy', { values: { seconds: 1 }, headers: { 'Retry-After': '1' } });
+export const busyProblem = () => new Problem('busy', { values: { seconds: 1 }, headers: { 'Retry-After': '1' } });
 
 export class BoundedQueue {
   readonly #limits: QueueLimits;
@@ -62,7 +62,7 @@ export class BoundedQueue {
   /** The number of refused jobs since the queue was created. */
   refused = 0;
 
-  constructor(limits: QueueLimits, { refusal = busy, schedule = scheduleTimeout }: QueueOptions = {}) {
+  constructor(limits: QueueLimits, { refusal = busyProblem, schedule = scheduleTimeout }: QueueOptions = {}) {
     this.#limits = limits;
     this.#refusal = refusal;
     this.#schedule = schedule;

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../rights/principal.ts';
 import { Problem } from '../problems/errors.ts';
-import { busy } from './concurrency-limit.ts';
+import { busyProblem } from './concurrency-limit.ts';
 import { addressGroup } from '../network/address.ts';
 import { addressOf } from '../network/client-address.ts';
 
@@ -52,7 +52,7 @@ export class HeldBytes {
     const held = this.#byCaller.get(caller) ?? 0;
     if (held > 0 && held + bytes > this.#limits.caller) return tooMuchHeld(this.#limits.caller);
     const free = isUser(caller) ? this.#limits.process - this.#ofUsers : this.#limits.strangers - this.#ofStrangers;
-    return bytes > 0 && bytes > free ? busy() : undefined;
+    return bytes > 0 && bytes > free ? busyProblem() : undefined;
   }
 
   #add(caller: string, bytes: number): void {

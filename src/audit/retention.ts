@@ -5,16 +5,16 @@ import type { Database } from '../database/tables.ts';
 import { insertEvent } from './store.ts';
 
 /** An ISO 8601 duration such as `P400D`; null if the trail is kept for ever. */
-export type KeptFor = string | null;
+export type RetentionPeriod = string | null;
 
 /** How long events are kept. */
-export async function readRetention(db: Kysely<Database>): Promise<KeptFor> {
+export async function readRetention(db: Kysely<Database>): Promise<RetentionPeriod> {
   const { keep } = await db.selectFrom('audit_retention').select('keep').executeTakeFirstOrThrow();
   return keep;
 }
 
 /** Sets how long events are kept. Returns whether it was another before. */
-export async function updateRetention(trx: Kysely<Database>, keep: KeptFor): Promise<boolean> {
+export async function updateRetention(trx: Kysely<Database>, keep: RetentionPeriod): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('audit_retention')
     .set({ keep })

@@ -41,7 +41,7 @@ export function carrierOf(message: IncomingMessage): CredentialCarrier {
  * an invalid one. Throws 403 for a valid one of a kind that `security` does not accept, such as an API key where a session is needed (rule
  * 59).
  */
-export async function authenticate(
+export async function authenticateCaller(
   request: FastifyRequest,
   carrier: CredentialCarrier,
   security: readonly Readonly<Record<string, unknown>>[],

@@ -3,7 +3,7 @@
  * A later query checks whether something of that name exists.
  */
 import { InvalidArgumentError } from 'commander';
-import type { KeptFor } from '../audit/retention.ts';
+import type { RetentionPeriod } from '../audit/retention.ts';
 import { auditEvents } from '../audit/store.ts';
 import { type Action, type Scope, allActions } from '../rights/vocabulary.ts';
 import { isEntityName } from '../entities/name.ts';
@@ -117,8 +117,8 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   };
 }
 
-/** How long the audit trail is kept, see {@link KeptFor}. */
-export function keptFor(text: string): KeptFor {
+/** How long the audit trail is kept, see {@link RetentionPeriod}. */
+export function retentionPeriod(text: string): RetentionPeriod {
   if (text === 'forever') return null;
   const [, number = '0', unit = 'D'] = /^P([1-9][0-9]{0,3})([DWMY])$/.exec(text) ?? [];
   if (Number(number) * { D: 1, W: 7, M: 30, Y: 365 }[unit as 'D' | 'W' | 'M' | 'Y'] >= 30) return text;

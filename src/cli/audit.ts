@@ -1,9 +1,9 @@
 /** `audit …`: reads the audit trail, and says how long it is kept. */
 import type { Command } from 'commander';
 import { changeRetention } from '../administration/retention.ts';
-import { readRetention, type KeptFor } from '../audit/retention.ts';
+import { readRetention, type RetentionPeriod } from '../audit/retention.ts';
 import { listEvents, type EventFilter, type EventRow } from '../audit/store.ts';
-import { auditedKey, entityName, eventName, keptFor, parseTime, userName, wholeNumber } from './arguments.ts';
+import { auditedKey, entityName, eventName, retentionPeriod, parseTime, userName, wholeNumber } from './arguments.ts';
 import type { Reads } from '../database/standby/readers.ts';
 import { addGroup, addCommand, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
@@ -27,11 +27,11 @@ export function auditCommands(program: Command, desk: Desk): void {
     .option('--limit <number>', 'at most so many, the latest; 0 for all', wholeNumber(0, 999_999_999), 1_000)
     .action((options: Shown & EventFilter & { limit: number }) => onDatabase(desk, options, (admin) => list(admin, options)));
   addCommand(audit, 'keep', 'tell or change how long events are kept', ['audit keep', 'audit keep P400D', 'audit keep forever'])
-    .argument('[period]', 'at least 30 days as P400D, P60W, P13M or P2Y, or "forever"', keptFor)
-    .action((period: KeptFor | undefined, options: Shown) => onDatabase(desk, options, (admin) => setRetention(admin, period)));
+    .argument('[period]', 'at least 30 days as P400D, P60W, P13M or P2Y, or "forever"', retentionPeriod)
+    .action((period: RetentionPeriod | undefined, options: Shown) => onDatabase(desk, options, (admin) => setRetention(admin, period)));
 }
 
-async function setRetention({ store, actor }: Admin, period: KeptFor | undefined): Promise<CommandOutcome> {
+async function setRetention({ store, actor }: Admin, period: RetentionPeriod | undefined): Promise<CommandOutcome> {
   const changed = period !== undefined && (await changeRetention(store, actor, period));
   const kept = await readRetention(store.db);
   return {

@@ -10,9 +10,9 @@ export interface Check {
 
 export type CheckFinding = Omit<Check, 'name'>;
 
-export const ok = (message: string): CheckFinding => ({ status: 'ok', message });
-export const warn = (message: string): CheckFinding => ({ status: 'warn', message });
-export const fail = (message: string): CheckFinding => ({ status: 'fail', message });
+export const okCheck = (message: string): CheckFinding => ({ status: 'ok', message });
+export const warningCheck = (message: string): CheckFinding => ({ status: 'warn', message });
+export const failedCheck = (message: string): CheckFinding => ({ status: 'fail', message });
 
 /** Runs one check, stores its finding, and returns whether later checks can depend on it. A check that throws has failed. */
 export async function performCheck(
@@ -25,7 +25,7 @@ export async function performCheck(
   try {
     finding = await find();
   } catch (error) {
-    finding = fail(messagesOf(error, config).join('; '));
+    finding = failedCheck(messagesOf(error, config).join('; '));
   }
   checks.push({ name, ...finding });
   return finding.status !== 'fail';

@@ -7,7 +7,7 @@ import { convertSchema, type ConversionNote } from '../entity-types/convert/conv
 import type { SchemaFile } from '../entity-types/convert/sources.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { Desk } from './command.ts';
-import { printable, Refusal, toJson, type CommandOutcome } from './output.ts';
+import { printableText, Refusal, toJson, type CommandOutcome } from './output.ts';
 
 export interface ConvertOptions {
   at?: string;
@@ -44,7 +44,7 @@ async function readSchemaFile({ input }: Desk, name: string): Promise<SchemaFile
     return { name, document: readValue(text.replace(/^\uFEFF/, ''), name) };
   } catch (error) {
     throw new Refusal(
-      printable(`${name} cannot be read: ${(error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ')}`),
+      printableText(`${name} cannot be read: ${(error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ')}`),
     );
   }
 }
@@ -64,7 +64,7 @@ async function writeNew(file: string, text: string): Promise<void> {
   }
 }
 
-const lineOf = ({ place, text }: ConversionNote): string => printable(`${place || 'the document'}: ${text}`);
+const lineOf = ({ place, text }: ConversionNote): string => printableText(`${place || 'the document'}: ${text}`);
 
 function noteOfRequests(places: readonly ConversionNote[]): string {
   const named = places.slice(0, namedPlaces).map(lineOf).join('; ');

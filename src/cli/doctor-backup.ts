@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { archiveReach } from '../embedded/archive/histories.ts';
 import { assertBackupDirectory, mayReadTrail, newestBackup, ownerAdvice } from '../administration/daily-backups.ts';
-import { fail, ok, warn, type CheckFinding } from './check.ts';
+import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.ts';
 import { timeText } from './output.ts';
 
 /** The age at which two daily backups are missing. */
@@ -18,17 +18,17 @@ export async function checkBackups(
   { production, backupDir }: Pick<Config, 'production' | 'backupDir'>,
 ): Promise<CheckFinding> {
   const mayRead = await mayReadTrail(db);
-  if (!mayRead && backupDir !== undefined) return fail(ownerAdvice);
+  if (!mayRead && backupDir !== undefined) return failedCheck(ownerAdvice);
   const archive = await archiveOf(db);
   if (archive) return archive;
-  if (!mayRead) return ok('not known: the role may not read the audit trail');
+  if (!mayRead) return okCheck('not known: the role may not read the audit trail');
   const { rows } = await sql<{ last: Date | null }>`
     select max(at) as last from audit_event
     where event = 'database.backed_up' and user_name is null and at > now() - interval '7 days'`.execute(db);
   const last = rows[0]?.last;
-  if (last) return ok(`"database backup" last began at ${timeText(last)}: "database verify" reads its file to the end`);
+  if (last) return okCheck(`"database backup" last began at ${timeText(last)}: "database verify" reads its file to the end`);
   const finding = 'no "database backup" within seven days, and the server has no archive of its log';
-  return production ? warn(`${finding}: see docs/backup.md, unless other tools copy the database`) : ok(finding);
+  return production ? warningCheck(`${finding}: see docs/backup.md, unless other tools copy the database`) : okCheck(finding);
 }
 
 /** The newest file in `directory`, BACKUP_DIR, into which the service writes one each day. */
@@ -43,20 +43,22 @@ export async function checkDailyBackups(directory: string): Promise<CheckFinding
   });
   const reason = 'the log of the service says why ("event":"backup")';
   if (!newest)
-    return obstacle === undefined ? warn(`no backup in ${directory}: the service writes one when it starts, or ${reason}`) : fail(obstacle);
+    return obstacle === undefined
+      ? warningCheck(`no backup in ${directory}: the service writes one when it starts, or ${reason}`)
+      : failedCheck(obstacle);
   const finding = `the newest backup in ${directory} is of ${timeText(newest)}`;
-  if (Date.now() - newest.getTime() > lateMs) return fail(`${finding}: ${reason}`);
+  if (Date.now() - newest.getTime() > lateMs) return failedCheck(`${finding}: ${reason}`);
   // Another user may run the service.
-  return obstacle === undefined ? ok(finding) : warn(`${finding}; ${obstacle}`);
+  return obstacle === undefined ? okCheck(finding) : warningCheck(`${finding}; ${obstacle}`);
 }
 
 /** How far `directory`, ARCHIVE_DIR, reaches. While the service runs that is two seconds ago. */
 export async function checkArchive(directory: string): Promise<CheckFinding> {
   const reach = await archiveReach(directory);
   const reason = 'the log of the service says why ("event":"archive")';
-  if (!reach) return warn(`nothing in ${directory}: the service archives while it runs, or ${reason}`);
+  if (!reach) return warningCheck(`nothing in ${directory}: the service archives while it runs, or ${reason}`);
   const finding = `${directory} has every moment until ${timeText(reach)}`;
-  return Date.now() - reach.getTime() > archiveLateMs ? warn(`${finding}: if the service runs, ${reason}`) : ok(finding);
+  return Date.now() - reach.getTime() > archiveLateMs ? warningCheck(`${finding}: if the service runs, ${reason}`) : okCheck(finding);
 }
 
 /** What the server says of the archive of its log; undefined without one. */
@@ -68,6 +70,6 @@ async function archiveOf(db: Kysely<Database>): Promise<CheckFinding | undefined
   if (!archiver) return undefined;
   const { last, failed } = archiver;
   if (failed && (!last || failed > last))
-    return fail(`the server cannot archive its log since ${timeText(failed)}: it keeps the log, until its disk is full`);
-  return ok(last ? `the server archived its log at ${timeText(last)}` : 'the server archives its log, and has not had to yet');
+    return failedCheck(`the server cannot archive its log since ${timeText(failed)}: it keeps the log, until its disk is full`);
+  return okCheck(last ? `the server archived its log at ${timeText(last)}` : 'the server archives its log, and has not had to yet');
 }

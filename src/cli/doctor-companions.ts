@@ -6,7 +6,7 @@ import { listOutdatedTypes } from '../entity-types/rules.ts';
 import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
 import { faultOfStored } from '../entity-types/stored-type.ts';
 import { uncheckedTypeRisk } from '../start/risks.ts';
-import { fail, ok, warn, type CheckFinding } from './check.ts';
+import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 /** Entities of each type whose rows are compared unless all are. */
 const sampledEntities = 1_000;
@@ -14,8 +14,8 @@ const sampledEntities = 1_000;
 /** Whether each type in force has its indexes. */
 export async function checkBuilds({ db }: Store): Promise<CheckFinding> {
   const builds = await listBuilds(db);
-  if (builds.length === 0) return ok('no type is being built');
-  return warn(
+  if (builds.length === 0) return okCheck('no type is being built');
+  return warningCheck(
     `${builds.join(', ')}: being built, or a build was interrupted. Apply the type again to go on; otherwise the service undoes it within ten minutes`,
   );
 }
@@ -30,20 +30,20 @@ export async function checkTypes({ db }: Store): Promise<CheckFinding> {
     const fault = document && (await faultOfStored(document, source));
     if (fault) risks.push(uncheckedTypeRisk(name, fault));
   }
-  return risks.length > 0 ? fail(risks.join('; ')) : ok(`fields can be checked against each of ${types.length} types`);
+  return risks.length > 0 ? failedCheck(risks.join('; ')) : okCheck(`fields can be checked against each of ${types.length} types`);
 }
 
 /** Whether this version would build the companion tables as they are. */
 export async function checkLayouts({ db }: Store): Promise<CheckFinding> {
   const outdated = await listOutdatedTypes(db);
-  if (outdated.length === 0) return ok('the indexed values of each type are built as this version builds them');
-  return warn(`${outdated.join(', ')}: an earlier version built the indexed values. Run "types rebuild"`);
+  if (outdated.length === 0) return okCheck('the indexed values of each type are built as this version builds them');
+  return warningCheck(`${outdated.join(', ')}: an earlier version built the indexed values. Run "types rebuild"`);
 }
 
 /** Whether the companion tables have the values of the entities. */
 export async function checkCompanions(store: Store, all: boolean): Promise<CheckFinding> {
   const foreign = await listForeignTables(store.db);
-  if (foreign.length > 0) return fail(foreignTablesAdvice(foreign));
+  if (foreign.length > 0) return failedCheck(foreignTablesAdvice(foreign));
   const problems: string[] = [];
   const damaged: string[] = [];
   let compared = 0;
@@ -57,9 +57,9 @@ export async function checkCompanions(store: Store, all: boolean): Promise<Check
     if (found.rows !== found.entities || found.different.length > 0) damaged.push(name);
   }
   if (problems.length > 0)
-    return fail(
+    return failedCheck(
       `${problems.join('; ')}. Run "types rebuild ${damaged.join(' ')} --all-rows". If that does not help, export the type, delete it, and apply it again`,
     );
   const tables = companions.length === 1 ? '1 table agrees' : `${companions.length} tables agree`;
-  return ok(`${tables} with the entities, compared: ${compared}${all ? '' : '; --all compares all'}`);
+  return okCheck(`${tables} with the entities, compared: ${compared}${all ? '' : '; --all compares all'}`);
 }

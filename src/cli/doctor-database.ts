@@ -4,7 +4,7 @@ import { sql, type Kysely } from 'kysely';
 import { encodingAdvice } from '../database/encoding.ts';
 import { DirectAddressError } from '../database/failure.ts';
 import { openStore, type Store } from '../database/port.ts';
-import { adviceForUnheard, UnheardError } from '../database/unheard-error.ts';
+import { adviceForMissingNotifications, MissingNotificationError } from '../database/missing-notification-error.ts';
 import { migrationState } from '../database/migration-state.ts';
 import type { Database } from '../database/tables.ts';
 import { missingProfiles } from '../oidc/provisioning/claimed-profiles.ts';
@@ -25,7 +25,7 @@ import { checkReadRights } from './doctor-rights.ts';
 import { checkPreparedStatements, checkSessionSettings } from './doctor-sessions.ts';
 import { checkIndexes, checkSequences, checkSlots, checkTriggers, checkVacuum } from './doctor-tables.ts';
 import { checkStandby } from './doctor-standby.ts';
-import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
+import { performCheck, failedCheck, okCheck, warningCheck, type Check, type CheckFinding } from './check.ts';
 
 const gibibyte = 2 ** 30;
 
@@ -34,12 +34,12 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
   const runCheck = (name: string, find: () => CheckFinding | Promise<CheckFinding>) => performCheck(checks, config, name, find);
   await runCheck('password list', async () => {
     await createPasswordPolicy(config);
-    return ok(config.passwordBlocklistFile ? `the built-in one and ${config.passwordBlocklistFile}` : 'the built-in one');
+    return okCheck(config.passwordBlocklistFile ? `the built-in one and ${config.passwordBlocklistFile}` : 'the built-in one');
   });
   let opened: Awaited<ReturnType<typeof openExisting>> | undefined;
   await runCheck('database', async () => {
     opened = await openExisting(config);
-    return ok(opened.database);
+    return okCheck(opened.database);
   });
   if (!opened) return;
   if (!config.databaseUrl) await runCheck('disk', () => checkDisk(config.dataDir));
@@ -89,8 +89,8 @@ async function checkDisk(directory: string): Promise<CheckFinding> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
   const text = `${(free / gibibyte).toFixed(1)} GiB free for ${directory}`;
-  if (free < gibibyte / 10) return fail(`${text}: PostgreSQL stops when there is none`);
-  return free < gibibyte ? warn(text) : ok(text);
+  if (free < gibibyte / 10) return failedCheck(`${text}: PostgreSQL stops when there is none`);
+  return free < gibibyte ? warningCheck(text) : okCheck(text);
 }
 
 async function checkServer(db: Kysely<Database>): Promise<CheckFinding> {
@@ -100,11 +100,11 @@ async function checkServer(db: Kysely<Database>): Promise<CheckFinding> {
     db,
   );
   const { number = 0, version = 'unknown', refusesWrites = false, isStandby = false, role = '' } = rows[0] ?? {};
-  if (number < 150_000) return fail(`version ${version} is too old: PostgreSQL 15 or later is needed`);
+  if (number < 150_000) return failedCheck(`version ${version} is too old: PostgreSQL 15 or later is needed`);
   const text = `version ${version}`;
-  if (isStandby) return fail(`${text} refuses writes: DATABASE_URL must lead to the primary, not to a standby`);
-  if (!refusesWrites) return ok(text);
-  return fail(
+  if (isStandby) return failedCheck(`${text} refuses writes: DATABASE_URL must lead to the primary, not to a standby`);
+  if (!refusesWrites) return okCheck(text);
+  return failedCheck(
     `${text} refuses writes, since default_transaction_read_only is on: when its operator allows writes again, alter role ${role} set default_transaction_read_only = off`,
   );
 }
@@ -113,7 +113,7 @@ async function checkEncoding(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(db);
   const encoding = rows[0]?.encoding ?? 'unknown';
   const advice = encodingAdvice(encoding);
-  return advice === undefined ? ok(encoding) : fail(`the database ${advice}`);
+  return advice === undefined ? okCheck(encoding) : failedCheck(`the database ${advice}`);
 }
 
 async function checkDurability(db: Kysely<Database>): Promise<CheckFinding> {
@@ -121,8 +121,8 @@ async function checkDurability(db: Kysely<Database>): Promise<CheckFinding> {
     select name from unnest(array['fsync', 'synchronous_commit', 'full_page_writes']) as name where current_setting(name) = 'off'`.execute(
     db,
   );
-  if (rows.length === 0) return ok('what is acknowledged survives a crash of the machine');
-  return warn(`${rows.map((row) => row.name).join(', ')} is off: a crash of the machine loses what was acknowledged`);
+  if (rows.length === 0) return okCheck('what is acknowledged survives a crash of the machine');
+  return warningCheck(`${rows.map((row) => row.name).join(', ')} is off: a crash of the machine loses what was acknowledged`);
 }
 
 async function checkRole(db: Kysely<Database>, production: boolean): Promise<CheckFinding> {
@@ -131,10 +131,10 @@ async function checkRole(db: Kysely<Database>, production: boolean): Promise<Che
       rolvaliduntil < now() + interval '14 days' as "isNear"
     from pg_roles where rolname = current_user`.execute(db);
   const { name = '', superuser = false, ends, isNear } = rows[0] ?? {};
-  if (isNear) return warn(`the password of ${name} ends on ${ends}: give the role a new one`);
-  if (!superuser) return ok(`${name} is no superuser`);
+  if (isNear) return warningCheck(`the password of ${name} ends on ${ends}: give the role a new one`);
+  if (!superuser) return okCheck(`${name} is no superuser`);
   const text = `${name} is a superuser, who reads files and runs programs: use a role that only owns this database`;
-  return production ? warn(text) : ok(`${text} in production`);
+  return production ? warningCheck(text) : okCheck(`${text} in production`);
 }
 
 async function checkClock(db: Kysely<Database>): Promise<CheckFinding> {
@@ -143,8 +143,8 @@ async function checkClock(db: Kysely<Database>): Promise<CheckFinding> {
   const after = Date.now();
   const away = Math.max(0, Math.abs((rows[0]?.now.getTime() ?? 0) - (before + after) / 2) - (after - before) / 2) / 1_000;
   const text = `the clocks of database and service are ${away.toFixed(1)} s apart`;
-  if (away > 60) return fail(`${text}: access tokens will be misjudged; synchronise them`);
-  return away > 2 ? warn(`${text}; synchronise them`) : ok(text);
+  if (away > 60) return failedCheck(`${text}: access tokens will be misjudged; synchronise them`);
+  return away > 2 ? warningCheck(`${text}; synchronise them`) : okCheck(text);
 }
 
 /** Whether a listener receives notifications sent over the pool. Without them the service caches no verified credential. */
@@ -155,22 +155,22 @@ async function checkNotifications(directUrl: string, store: Store, config: Confi
   await listener.open();
   const { isUp } = listener;
   await listener.close();
-  if (isUp) return ok('what one process sends arrives at the others');
-  if (reason instanceof UnheardError) return fail(adviceForUnheard(reason, config));
+  if (isUp) return okCheck('what one process sends arrives at the others');
+  if (reason instanceof MissingNotificationError) return failedCheck(adviceForMissingNotifications(reason, config));
   throw reason ?? new DirectAddressError(new Error('the connection for notifications has ended'));
 }
 
 async function checkMigrations(db: Kysely<Database>): Promise<CheckFinding> {
   const { pending, later, refusal } = await migrationState(db);
-  if (refusal !== undefined) return fail(refusal);
-  if (pending.length > 0) return fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`);
-  return ok(later.length > 0 ? `complete; a later version has added ${later.join(', ')}, beside which this one may run` : 'complete');
+  if (refusal !== undefined) return failedCheck(refusal);
+  if (pending.length > 0) return failedCheck(`missing: ${pending.join(', ')}; run "migrate" or start the service`);
+  return okCheck(later.length > 0 ? `complete; a later version has added ${later.join(', ')}, beside which this one may run` : 'complete');
 }
 
 /** Whether the profiles that the issuers grant exist. Without them the service does not start. */
 async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<CheckFinding> {
   const missing = await missingProfiles(db, issuers);
-  return missing.length > 0 ? fail(missing.join('; ')) : ok('all that the issuers give exist');
+  return missing.length > 0 ? failedCheck(missing.join('; ')) : okCheck('all that the issuers give exist');
 }
 
 /** Whether a user who can sign in has every right on entities. To declare types is another right (decision 122). */
@@ -184,19 +184,20 @@ async function checkAdministrator(db: Kysely<Database>): Promise<CheckFinding> {
       where user_profile.user_id = user_account.id and role_grant.entity = '*' and role_grant.condition = 'any'
         and role_grant.action = any(${[...entityActions]})
     ) order by user_account.id limit 1`.execute(db);
-  if (rows[0]) return ok(`${rows[0].name} has every right on entities`);
+  if (rows[0]) return okCheck(`${rows[0].name} has every right on entities`);
   const users = await db.selectFrom('user_account').select('id').limit(1).execute();
   return users.length > 0
-    ? warn('no active user has every right on entities')
-    : warn(`there is no user yet: "${startCommand}" creates the first administrator`);
+    ? warningCheck('no active user has every right on entities')
+    : warningCheck(`there is no user yet: "${startCommand}" creates the first administrator`);
 }
 
 /** Whether deleted entities leave the trash when their time is over, and none is live too. */
 async function checkTrash(store: Store): Promise<CheckFinding> {
   const { entities, late, live } = await store.runLong((db) => verifyTrash(db));
-  if (live.length > 0) return fail(`entities are deleted and live at once, as of ${live.join(', ')}: was the database restored in part?`);
-  if (late > 0) return warn(`the time of ${late} deleted entities has been over for more than an hour: no service cleans up`);
-  return ok(`${entities} deleted entities can be restored`);
+  if (live.length > 0)
+    return failedCheck(`entities are deleted and live at once, as of ${live.join(', ')}: was the database restored in part?`);
+  if (late > 0) return warningCheck(`the time of ${late} deleted entities has been over for more than an hour: no service cleans up`);
+  return okCheck(`${entities} deleted entities can be restored`);
 }
 
 /** Whether every stored password can be verified, and which peppers are still needed for that. */
@@ -208,9 +209,9 @@ async function checkPeppers(db: Kysely<Database>, peppers: Peppers): Promise<Che
   const missing = used.filter(({ id }) => id !== undefined && !peppers.some((pepper) => pepper.id === id));
   if (missing.length > 0) {
     const lost = missing.map(({ id, users }) => `${id}, which the passwords of ${users} users need`).join(', and ');
-    return fail(`PASSWORD_PEPPER_FILE lacks ${lost}: they cannot sign in until it is back`);
+    return failedCheck(`PASSWORD_PEPPER_FILE lacks ${lost}: they cannot sign in until it is back`);
   }
   const [first] = peppers;
-  if (!first) return ok('none');
-  return ok(`new passwords get ${first.id}; users by pepper: ${used.map(({ id, users }) => `${id ?? 'none'} ${users}`).join(', ')}`);
+  if (!first) return okCheck('none');
+  return okCheck(`new passwords get ${first.id}; users by pepper: ${used.map(({ id, users }) => `${id ?? 'none'} ${users}`).join(', ')}`);
 }

@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import { listProcesses } from '../database/processes.ts';
 import type { Database } from '../database/tables.ts';
-import { fail, ok, warn, type CheckFinding } from './check.ts';
+import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 /** Besides the pool: the listener of a worker, and the build of an entity type. */
 const connectionsBesidePool = 2;
@@ -12,8 +12,8 @@ const connectionsBesidePool = 2;
 export async function checkProcesses(db: Kysely<Database>): Promise<CheckFinding> {
   const byVersion = [...Map.groupBy(await listProcesses(db), ({ version }) => version)];
   const text = byVersion.map(([version, all]) => `${all.length} of version ${version}`).join(', ');
-  if (byVersion.length === 0) return ok('none is running');
-  return byVersion.length === 1 ? ok(text) : warn(`${text}: an upgrade is under way, or a replica was left behind`);
+  if (byVersion.length === 0) return okCheck('none is running');
+  return byVersion.length === 1 ? okCheck(text) : warningCheck(`${text}: an upgrade is under way, or a replica was left behind`);
 }
 
 /** Whether the server and the role allow the connections that the processes may open, as many as run now or as `WORKERS` says. */
@@ -31,12 +31,15 @@ export async function checkConnections(
   const ofPool = databaseDirectUrl === undefined ? databasePoolSize : 0;
   const needed = processes * (ofPool + connectionsBesidePool);
   const opened = `${processes === 1 ? '1 process opens' : `${processes} processes open`} up to ${needed}${ofPool === 0 ? ' besides those of the pooler' : ''}`;
-  if (needed > most) return warn(`${opened}, and max_connections of PostgreSQL leaves ${most}`);
-  if (limit >= 0 && needed > limit) return warn(`${opened}, and the role ${role} may have ${limit}: alter role ${role} connection limit …`);
+  if (needed > most) return warningCheck(`${opened}, and max_connections of PostgreSQL leaves ${most}`);
+  if (limit >= 0 && needed > limit)
+    return warningCheck(`${opened}, and the role ${role} may have ${limit}: alter role ${role} connection limit …`);
   if (limit < 0 && standbys !== '') {
-    return warn(`the role ${role} has no connection limit: commits that wait for a standby could take all ${most} (docs/scaling.md)`);
+    return warningCheck(
+      `the role ${role} has no connection limit: commits that wait for a standby could take all ${most} (docs/scaling.md)`,
+    );
   }
-  return ok(`${opened}; allowed are ${limit < 0 ? most : Math.min(most, limit)}`);
+  return okCheck(`${opened}; allowed are ${limit < 0 ? most : Math.min(most, limit)}`);
 }
 
 /** Whether commits wait for standbys, and whether these are there. */
@@ -47,11 +50,11 @@ export async function checkSynchronousStandbys(db: Kysely<Database>): Promise<Ch
     db,
   );
   const { names = '', isVisible = false, present = 0 } = rows[0] ?? {};
-  if (names === '') return ok('commits wait for none');
-  if (!isVisible) return ok(`commits wait for ${names}; only members of pg_monitor see whether they are there`);
+  if (names === '') return okCheck('commits wait for none');
+  if (!isVisible) return okCheck(`commits wait for ${names}; only members of pg_monitor see whether they are there`);
   const [, required = '1'] = /^(?:any |first )?\s*(\d+)\s*\(/i.exec(names) ?? [];
   const text = `commits wait for ${names}, and there are ${present}`;
   if (present < Number(required))
-    return fail(`${text}: writes are answered by 503 until one is back. Do not cancel a statement that waits`);
-  return present === Number(required) ? warn(`${text}: if one more is lost, writes stop`) : ok(text);
+    return failedCheck(`${text}: writes are answered by 503 until one is back. Do not cancel a statement that waits`);
+  return present === Number(required) ? warningCheck(`${text}: if one more is lost, writes stop`) : okCheck(text);
 }

@@ -2,7 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import { readRetention } from '../audit/retention.ts';
 import type { Database } from '../database/tables.ts';
-import { ok, warn, type CheckFinding } from './check.ts';
+import { okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 /** Whether this month and the next one have their partitions. Rows without one go to the default partition, which retention drops much later. */
 export async function checkPartitions(db: Kysely<Database>): Promise<CheckFinding> {
@@ -16,8 +16,8 @@ export async function checkPartitions(db: Kysely<Database>): Promise<CheckFindin
     ) order by 1`.execute(db);
   if (rows.length > 0) {
     const missing = rows.map((row) => row.missing).join(', ');
-    return warn(`missing: ${missing}; a running service makes them within ten minutes, or logs why it cannot (event housekeeping)`);
+    return warningCheck(`missing: ${missing}; a running service makes them within ten minutes, or logs why it cannot (event housekeeping)`);
   }
   const kept = await readRetention(db);
-  return ok(`this month and the next one have theirs; the audit trail is kept ${kept === null ? 'for ever' : `for ${kept}`}`);
+  return okCheck(`this month and the next one have theirs; the audit trail is kept ${kept === null ? 'for ever' : `for ${kept}`}`);
 }

@@ -4,7 +4,7 @@ import type { Database } from '../database/tables.ts';
 import type { Action, Condition } from '../rights/vocabulary.ts';
 import { listCompanions } from '../entity-types/store.ts';
 import { grantMap, type Grants } from '../rights/permit.ts';
-import { ok, warn, type CheckFinding } from './check.ts';
+import { okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 interface ProfileGrant {
   profile: string;
@@ -32,9 +32,9 @@ export async function checkReadRights(db: Kysely<Database>): Promise<CheckFindin
     return [...updatesUnread(granted), ...referencesUnread(granted, references)].map((what) => `${profile} ${what}`);
   });
   const found = [...ofProfiles, ...(await keysThatUpdateUnread(db))];
-  if (found.length === 0) return ok('profiles and keys that write may read what their answers show and their references lead to');
+  if (found.length === 0) return okCheck('profiles and keys that write may read what their answers show and their references lead to');
   const more = found.length > shownFindings ? `; and ${found.length - shownFindings} more` : '';
-  return warn(
+  return warningCheck(
     `${found.slice(0, shownFindings).join('; ')}${more}. Such requests are refused; give the role \`read\` with \`role grant ROLE --entity NAME --actions read\`, ` +
       'and make a key anew with `read` in its scopes',
   );

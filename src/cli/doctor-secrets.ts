@@ -9,7 +9,7 @@ import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
 import type { ServiceSecretName } from '../database/service-secrets.ts';
 import type { Database } from '../database/tables.ts';
-import { fail, ok, warn, type CheckFinding } from './check.ts';
+import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 const readableByAll = 0o004;
 
@@ -23,8 +23,8 @@ export async function checkSecrets(config: Config, issuers: readonly Issuer[]): 
     if (file === undefined) found.push(`${name}: ${passwordIn(url)}`);
     else {
       const text = await readFile(file, 'utf8').catch((error: Error) => error);
-      if (typeof text !== 'string') return fail(`the password_file of ${name} cannot be read: ${text.message}`);
-      if (text.trim() === '') return fail(`${file}, the password_file of ${name}, is empty`);
+      if (typeof text !== 'string') return failedCheck(`the password_file of ${name} cannot be read: ${text.message}`);
+      if (text.trim() === '') return failedCheck(`${file}, the password_file of ${name}, is empty`);
       found.push(`${name}: ${await changeOf(file)}, read by each connection`);
       files.push(file);
     }
@@ -41,9 +41,9 @@ export async function checkSecrets(config: Config, issuers: readonly Issuer[]): 
   }
   for (const file of files) {
     if (file !== undefined && ((await stat(file)).mode & readableByAll) !== 0)
-      return warn(`every user of this machine can read ${file}: chmod o-r`);
+      return warningCheck(`every user of this machine can read ${file}: chmod o-r`);
   }
-  return ok(found.join('; '));
+  return okCheck(found.join('; '));
 }
 
 const passwordIn = (url: Secret): string =>
@@ -61,6 +61,6 @@ export async function checkServiceSecrets(db: Kysely<Database>): Promise<CheckFi
   const rows = await db.selectFrom('service_secret').select(['name', 'changed_at']).orderBy('name').execute();
   const needed: ServiceSecretName[] = ['cursor', 'login-attempt'];
   const missing = needed.filter((name) => !rows.some((row) => row.name === name));
-  if (missing.length > 0) return fail(`missing in service_secret: ${missing.join(', ')}; was the database restored in part?`);
-  return ok(rows.map((row) => `${row.name} of ${dayOf(row.changed_at)}`).join(', '));
+  if (missing.length > 0) return failedCheck(`missing in service_secret: ${missing.join(', ')}; was the database restored in part?`);
+  return okCheck(rows.map((row) => `${row.name} of ${dayOf(row.changed_at)}`).join(', '));
 }

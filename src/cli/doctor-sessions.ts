@@ -2,8 +2,8 @@
 import type { Config } from '../config/settings.ts';
 import { sessionSettings } from '../database/driver/session-settings.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
-import { keepsPreparedStatements, preparedStatementsAdvice } from '../database/prepared-statements.ts';
-import { fail, ok, warn, type CheckFinding } from './check.ts';
+import { storesPreparedStatements, preparedStatementsAdvice } from '../database/prepared-statements.ts';
+import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 /** The limits that the service sets where no pooler ignores them, in milliseconds. A shorter one ends statements that the service waits for. */
 const limits = { statement_timeout: 5_000, lock_timeout: 2_000, idle_in_transaction_session_timeout: 10_000, transaction_timeout: 10_000 };
@@ -18,20 +18,20 @@ const needed: readonly (readonly [name: string, value: string, consequence: stri
 
 /** Whether a pooler on the way keeps the prepared statements of each connection. */
 export async function checkPreparedStatements(url: string): Promise<CheckFinding> {
-  if (await keepsPreparedStatements(url)) return ok('each connection has its own');
-  return fail(`DATABASE_URL ${preparedStatementsAdvice}`);
+  if (await storesPreparedStatements(url)) return okCheck('each connection has its own');
+  return failedCheck(`DATABASE_URL ${preparedStatementsAdvice}`);
 }
 
 /** The defaults of the database and the role at `url` that differ from what the code relies on. Each connection sets them, except behind a transaction pooler. */
 export async function checkSessionSettings(url: string, { databaseDirectUrl }: Pick<Config, 'databaseDirectUrl'>): Promise<CheckFinding> {
   const { role, path, elsewhere, settings } = await readSession(url);
   if (elsewhere !== null)
-    return fail(
+    return failedCheck(
       `the tables are in the schema ${elsewhere}, which search_path of the role ${role} (${path}) leaves out: alter role ${role} set search_path = ${elsewhere}`,
     );
   const wrong = needed.filter(([name, value]) => settings[name] !== undefined && settings[name] !== value);
   if (wrong.length > 0)
-    return fail(
+    return failedCheck(
       wrong.map(([name, value, consequence]) => `${name} is not ${value}, so ${consequence}: ${setting(role, name, value)}`).join('; '),
     );
   const short = Object.entries(limits).filter(([name, limit]) => {
@@ -42,9 +42,9 @@ export async function checkSessionSettings(url: string, { databaseDirectUrl }: P
   const different = sessionSettings.filter(([name, value]) => settings[name] !== value);
   // Without a pooler each connection sets these.
   const untrue = databaseDirectUrl ? different.map(([name, value]) => `${name} is ${settings[name]}: ${setting(role, name, value)}`) : [];
-  if (limited.length + untrue.length > 0) return warn([...limited, ...untrue].join('; '));
-  if (different.length === 0) return ok('as the service needs them');
-  return ok(`each connection sets ${different.map(([name]) => name).join(', ')}`);
+  if (limited.length + untrue.length > 0) return warningCheck([...limited, ...untrue].join('; '));
+  if (different.length === 0) return okCheck('as the service needs them');
+  return okCheck(`each connection sets ${different.map(([name]) => name).join(', ')}`);
 }
 
 const setting = (role: string, name: string, value: string) => `alter role ${role} set ${name} = '${value}'`;

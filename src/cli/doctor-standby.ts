@@ -5,7 +5,7 @@ import { openStore, type Store } from '../database/port.ts';
 import { hasReached, positionIn } from '../database/standby/log-position.ts';
 import { standbyState } from '../database/standby/standby.ts';
 import type { Database } from '../database/tables.ts';
-import { fail, ok, warn, type CheckFinding } from './check.ts';
+import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 /** Whether the server at `url` is a standby of the database in `primary`, whose role may read what lists need, and how far it is behind. */
 export async function checkStandby(primary: Store, url: string, lagSeconds: number): Promise<CheckFinding> {
@@ -19,17 +19,18 @@ export async function checkStandby(primary: Store, url: string, lagSeconds: numb
 
 async function examine(primary: Store, standby: Store, lagSeconds: number): Promise<CheckFinding> {
   const [state] = await standby.run(standbyState, { name: '' });
-  if (!state?.isStandby) return fail('DATABASE_READ_URL leads to a server that is no standby: all lists are read from the primary');
-  if (!positionIn(state)) return fail('the server of DATABASE_READ_URL does not replay the log of a primary, so it cannot be used');
+  if (!state?.isStandby) return failedCheck('DATABASE_READ_URL leads to a server that is no standby: all lists are read from the primary');
+  if (!positionIn(state)) return failedCheck('the server of DATABASE_READ_URL does not replay the log of a primary, so it cannot be used');
   const [one, other] = [await identityOf(primary.db), await identityOf(standby.db)];
-  if (one.system !== other.system) return fail('DATABASE_READ_URL leads to a standby of another PostgreSQL than that of DATABASE_URL');
+  if (one.system !== other.system)
+    return failedCheck('DATABASE_READ_URL leads to a standby of another PostgreSQL than that of DATABASE_URL');
   if (one.database !== other.database)
-    return fail(`DATABASE_READ_URL leads to the database ${other.name}, and DATABASE_URL to ${one.name}`);
+    return failedCheck(`DATABASE_READ_URL leads to the database ${other.name}, and DATABASE_URL to ${one.name}`);
   const unreadable = await unreadableTables(standby.db);
-  if (unreadable.length > 0) return fail(`the role of DATABASE_READ_URL may not read ${unreadable.join(', ')}`);
+  if (unreadable.length > 0) return failedCheck(`the role of DATABASE_READ_URL may not read ${unreadable.join(', ')}`);
   const finding = await checkLag(primary, standby, lagSeconds);
   if (finding.status !== 'ok' || (await mayReadStatistics(standby.db))) return finding;
-  return ok(`${finding.message}; grant pg_read_all_stats to its role, so that it is used at once after a failover`);
+  return okCheck(`${finding.message}; grant pg_read_all_stats to its role, so that it is used at once after a failover`);
 }
 
 async function checkLag(primary: Store, standby: Store, lagSeconds: number): Promise<CheckFinding> {
@@ -40,10 +41,11 @@ async function checkLag(primary: Store, standby: Store, lagSeconds: number): Pro
     const [state] = await standby.run(standbyState, { name: '' });
     const reached = state && positionIn(state);
     const seconds = (performance.now() - begin) / 1_000;
-    if (reached && hasReached(reached, wanted)) return ok(`it had what the primary has within ${seconds.toFixed(1)} s`);
+    if (reached && hasReached(reached, wanted)) return okCheck(`it had what the primary has within ${seconds.toFixed(1)} s`);
     if (reached && reached.timeline !== wanted.timeline)
-      return warn(`it names timeline ${reached.timeline} and not ${wanted.timeline}: it is used from its next restart point on`);
-    if (seconds > lagSeconds) return warn(`it is more than ${lagSeconds} s behind (READ_LAG_SECONDS): lists are read from the primary`);
+      return warningCheck(`it names timeline ${reached.timeline} and not ${wanted.timeline}: it is used from its next restart point on`);
+    if (seconds > lagSeconds)
+      return warningCheck(`it is more than ${lagSeconds} s behind (READ_LAG_SECONDS): lists are read from the primary`);
     await delay(20);
   }
 }

@@ -7,15 +7,17 @@ import type { Database } from '../database/tables.ts';
 import { companionSchema } from '../entities/companion/catalogue.ts';
 import { missingIndexes, missingReferences } from '../entities/companion/table.ts';
 import { listCompanions } from '../entity-types/store.ts';
-import { fail, ok, warn, type CheckFinding } from './check.ts';
+import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 /** Whether each sequence is beyond the numbers of the rows. Otherwise inserts fail, or give a key again that a deleted entity had. */
 export async function checkSequences(store: Store): Promise<CheckFinding> {
   const sequences = await store.runLong((db) => listKeySequences(db));
   const behind = sequences.filter(({ next, highest }) => next <= highest);
-  if (behind.length === 0) return ok('new rows get new numbers');
+  if (behind.length === 0) return okCheck('new rows get new numbers');
   const named = behind.map(({ table, column, next, highest }) => `${table}.${column} has ${highest}, and the next one would be ${next}`);
-  return fail(`${named.join('; ')}: run "database after-restore --taken-at TIME", or, as the owner, ${behind.map(forward).join('; ')}`);
+  return failedCheck(
+    `${named.join('; ')}: run "database after-restore --taken-at TIME", or, as the owner, ${behind.map(forward).join('; ')}`,
+  );
 }
 
 const forward = ({ sequence, highest }: { sequence: string; highest: bigint }) => `select setval('${sequence}', ${highest})`;
@@ -27,10 +29,10 @@ export async function checkTriggers(db: Kysely<Database>): Promise<CheckFinding>
     from pg_trigger join pg_class on pg_class.oid = tgrelid
     where relnamespace in (current_schema()::regnamespace, ${companionSchema}::regnamespace) and tgenabled in ('D', 'R')
     group by 1, 2 order by 1, 2`.execute(db);
-  if (rows.length === 0) return ok('all fire');
+  if (rows.length === 0) return okCheck('all fire');
   const tables = [...Map.groupBy(rows, ({ table }) => table)];
   const named = tables.map(([table, all]) => `${table} (${all.map(({ name }) => name ?? 'references').join(', ')})`);
-  return fail(
+  return failedCheck(
     `disabled on ${named.join(', ')}: revocations arrive late, and references and the audit trail are not protected. As a superuser: ` +
       tables.map(([table]) => `alter table ${table} enable trigger all`).join('; '),
   );
@@ -48,7 +50,7 @@ export async function checkIndexes({ db }: Store): Promise<CheckFinding> {
     select indexrelid::regclass::text as name from pg_index join pg_class on pg_class.oid = indexrelid
     where relnamespace = current_schema()::regnamespace and not (indisvalid and indisready) order by 1`.execute(db);
   for (const { name } of rows) problems.push(`${name} is invalid: as the owner, reindex index concurrently ${name}`);
-  return problems.length > 0 ? fail(problems.join('; ')) : ok('none is missing or invalid');
+  return problems.length > 0 ? failedCheck(problems.join('; ')) : okCheck('none is missing or invalid');
 }
 
 /** Whether the server removes dead rows and gathers statistics, and whether something holds that up. */
@@ -69,7 +71,7 @@ export async function checkVacuum(db: Kysely<Database>): Promise<CheckFinding> {
     ...(hours >= 1 ? [`a transaction has been open for ${hours} h and keeps dead rows: find it in pg_stat_activity, and end it`] : []),
     ...(age > 1_000_000_000 ? [`the oldest rows are ${age} transactions old: run vacuum freeze before 2 billion`] : []),
   ];
-  return problems.length > 0 ? warn(problems.join('; ')) : ok('the server removes dead rows');
+  return problems.length > 0 ? warningCheck(problems.join('; ')) : okCheck('the server removes dead rows');
 }
 
 /** Whether a replication slot without a reader keeps the log, until the disk is full. */
@@ -79,8 +81,10 @@ export async function checkSlots(db: Kysely<Database>, { databaseUrl, archiveDir
     from pg_replication_slots where not active and not temporary order by 1`.execute(db);
   // The service reads its own while it runs.
   const forgotten = rows.filter(({ name }) => databaseUrl !== undefined || archiveDir === undefined || name !== 'archive');
-  if (forgotten.length === 0) return ok('none is without a reader');
+  if (forgotten.length === 0) return okCheck('none is without a reader');
   const named = forgotten.map(({ name, mebibytes }) => `${name} (${mebibytes ?? 0} MiB)`).join(', ');
   const drops = forgotten.map(({ name }) => `select pg_drop_replication_slot('${name}')`).join('; ');
-  return warn(`slots without a reader keep the log until the disk is full: ${named}. Start the reader, or, if it is gone: ${drops}`);
+  return warningCheck(
+    `slots without a reader keep the log until the disk is full: ${named}. Start the reader, or, if it is gone: ${drops}`,
+  );
 }

@@ -13,7 +13,7 @@ import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } fro
 import { unnamedProxyRisk } from '../network/client-address.ts';
 import { openFilesAdvice, readOpenFilesLimit } from '../admission/open-files.ts';
 import { leftPasswordFile } from '../start/first-password.ts';
-import { performCheck, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
+import { performCheck, failedCheck, okCheck, warningCheck, type Check, type CheckFinding } from './check.ts';
 import { checkArchive, checkDailyBackups } from './doctor-backup.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { checkSecrets } from './doctor-secrets.ts';
@@ -30,11 +30,11 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv, all = fals
   const config = readSettings(environment, checks);
   if (!config) return checks;
   const misspelt = misspeltSettings(environment());
-  if (misspelt.length > 0) await performCheck(checks, config, 'environment', () => warn(misspelt.join('; ')));
+  if (misspelt.length > 0) await performCheck(checks, config, 'environment', () => warningCheck(misspelt.join('; ')));
   await performCheck(checks, config, 'proxy', () => checkProxy(config));
-  if (isPlainHttpOnNetwork(config)) await performCheck(checks, config, 'network', () => warn(plainHttpRisk));
+  if (isPlainHttpOnNetwork(config)) await performCheck(checks, config, 'network', () => warningCheck(plainHttpRisk));
   const passwordFile = await leftPasswordFile(config);
-  if (passwordFile !== undefined) await performCheck(checks, config, 'first password', () => warn(leftPasswordRisk(passwordFile)));
+  if (passwordFile !== undefined) await performCheck(checks, config, 'first password', () => warningCheck(leftPasswordRisk(passwordFile)));
   const issuers = await examineIssuers(checks, config, environment());
   const { archiveDir, backupDir } = config;
   if (backupDir !== undefined) await performCheck(checks, config, 'daily backups', () => checkDailyBackups(backupDir));
@@ -47,10 +47,10 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv, all = fals
 function readSettings(environment: () => NodeJS.ProcessEnv, checks: Check[]): Config | undefined {
   try {
     const config = readConfig(environment());
-    checks.push({ name: 'settings', ...ok(config.production ? 'valid, for production' : 'valid') });
+    checks.push({ name: 'settings', ...okCheck(config.production ? 'valid, for production' : 'valid') });
     return config;
   } catch (error) {
-    for (const problem of messagesOf(error, undefined)) checks.push({ name: 'settings', ...fail(problem) });
+    for (const problem of messagesOf(error, undefined)) checks.push({ name: 'settings', ...failedCheck(problem) });
     return undefined;
   }
 }
@@ -61,17 +61,17 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
   let issuers: Issuer[] = [];
   await performCheck(checks, config, 'issuers', async () => {
     issuers = await readIssuers(config.issuersFile, environment);
-    return ok(`${issuers.length} in ${config.issuersFile}`);
+    return okCheck(`${issuers.length} in ${config.issuersFile}`);
   });
   for (const issuer of issuers) {
     await performCheck(checks, config, `issuer ${issuer.id}`, async () => {
       try {
         const { jwksUri, clockAheadMs } = await discoverIssuer(issuer);
         const { keys } = await fetchKeys(jwksUri);
-        if (!Array.isArray(keys) || keys.length === 0) return fail(`${jwksUri.href} has no keys`);
-        return checkClock(clockAheadMs) ?? ok(`${jwksUri.href} has keys: ${keys.length}`);
+        if (!Array.isArray(keys) || keys.length === 0) return failedCheck(`${jwksUri.href} has no keys`);
+        return checkClock(clockAheadMs) ?? okCheck(`${jwksUri.href} has keys: ${keys.length}`);
       } catch (error) {
-        return fail(`${issuer.issuer} does not give its keys: ${innermostMessage(error)}`);
+        return failedCheck(`${issuer.issuer} does not give its keys: ${innermostMessage(error)}`);
       }
     });
     if (issuer.clientId !== undefined) await performCheck(checks, config, `sign-in ${issuer.id}`, () => checkSignIn(issuer, config));
@@ -88,7 +88,7 @@ function checkClock(clockAheadMs: number | undefined): CheckFinding | undefined 
   const seconds = Math.round(Math.abs(clockAheadMs) / 1_000);
   const difference = `its clock is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's`;
   const remedy = `tokens are judged with ${leewaySeconds} s of leeway: set both clocks by NTP`;
-  return seconds > leewaySeconds ? fail(`${difference}; ${remedy}`) : warn(`${difference}; ${remedy}`);
+  return seconds > leewaySeconds ? failedCheck(`${difference}; ${remedy}`) : warningCheck(`${difference}; ${remedy}`);
 }
 
 /** Whether users can sign in at the issuer, and the URLs to register there. */
@@ -97,9 +97,9 @@ async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Check
   const registered = `register the redirect URI ${redirectUri(publicUrl, issuer)}${forSwaggerUi ?? ''}`;
   try {
     await discoverProvider(issuer);
-    return ok(registered);
+    return okCheck(registered);
   } catch (error) {
-    return fail(`${issuer.issuer} does not say where to sign in: ${innermostMessage(error)}; ${registered}`);
+    return failedCheck(`${issuer.issuer} does not say where to sign in: ${innermostMessage(error)}; ${registered}`);
   }
 }
 
@@ -111,20 +111,21 @@ function checkNode(): CheckFinding {
   const [major = 0, minor = 0] = numbers(process.versions.node);
   const [neededMajor = 0, neededMinor = 0] = numbers(needed);
   if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
-    return fail(`${process.version} is too old: Node ${needed} or later is needed`);
+    return failedCheck(`${process.version} is too old: Node ${needed} or later is needed`);
   }
-  if (major >= Number(untested)) return warn(`${process.version} is newer than what the service is tested with: use Node ${neededMajor}`);
-  return ok(process.version);
+  if (major >= Number(untested))
+    return warningCheck(`${process.version} is newer than what the service is tested with: use Node ${neededMajor}`);
+  return okCheck(process.version);
 }
 
 /** The limit of this command is that of the service only where both are started alike. */
 function checkOpenFiles(): CheckFinding {
   const limit = readOpenFilesLimit();
   const advice = openFilesAdvice(limit);
-  return advice === undefined ? ok(limit === undefined ? 'no limit is known' : `a process may open ${limit}`) : warn(advice);
+  return advice === undefined ? okCheck(limit === undefined ? 'no limit is known' : `a process may open ${limit}`) : warningCheck(advice);
 }
 
 function checkProxy(config: Config): CheckFinding {
-  if (lacksProxy(config)) return warn(unnamedProxyRisk);
-  return ok(config.trustProxy.length > 0 ? `requests from ${config.trustProxy.join(', ')} tell of the client` : 'none');
+  if (lacksProxy(config)) return warningCheck(unnamedProxyRisk);
+  return okCheck(config.trustProxy.length > 0 ? `requests from ${config.trustProxy.join(', ')} tell of the client` : 'none');
 }

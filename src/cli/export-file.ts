@@ -18,7 +18,7 @@ import { databaseNameOf } from '../transfer/database-name.ts';
 import { asCsv, asNdjson, exportedParts, type ExportedPart } from '../transfer/export.ts';
 import { onReaders, type Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
-import { printable, Refusal, type CommandOutcome } from './output.ts';
+import { printableText, Refusal, type CommandOutcome } from './output.ts';
 import { FileProgress } from './progress.ts';
 
 export interface ExportCommand {
@@ -99,7 +99,7 @@ async function asOptions<T>(read: () => Promise<T>): Promise<T> {
   return await read().catch((error: unknown) => {
     if (!(error instanceof Problem) || error.faults.length === 0) throw error;
     const faults = error.faults.map((fault) => `--${fault.parameter}: ${faultText({ ...fault, pointer: fault.pointer || 'the value' })}`);
-    throw new Refusal(printable(faults.join('; ')), 2);
+    throw new Refusal(printableText(faults.join('; ')), 2);
   });
 }
 

@@ -4,12 +4,12 @@ import type { Database } from '../database/tables.ts';
 import { findAnyProfile } from '../accounts/assignments.ts';
 import { findRole } from '../accounts/roles.ts';
 import { findAccount, type Account } from '../accounts/users.ts';
-import { printable, Refusal } from './output.ts';
+import { printableText, Refusal } from './output.ts';
 
 /** The user called `name`, which has the normal form. Throws {@link Refusal} if there is none. */
 export async function userCalled(db: Kysely<Database>, name: string): Promise<Account> {
   const user = await findAccount(db, name);
-  if (!user) throw new Refusal(`there is no user called "${printable(name)}"`);
+  if (!user) throw new Refusal(`there is no user called "${printableText(name)}"`);
   return user;
 }
 

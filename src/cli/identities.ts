@@ -7,7 +7,7 @@ import { linkIdentity, unlinkIdentity } from '../administration/identities.ts';
 import { userName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
-import { printable, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
+import { printableText, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 
 const issuerOption = ['--issuer <url>', 'the issuer, by its URL exactly as its tokens carry it, or by its id in ISSUERS_FILE'] as const;
 const subjectOption = ['--subject <sub>', 'the subject, exactly as its tokens carry it'] as const;
@@ -48,7 +48,7 @@ async function link({ desk, actor, config, store }: Admin, name: string, { issue
   const issuer = chosen(issuers, named)?.issuer ?? (config.issuersFile === undefined ? urlWithoutFile(named) : undefined);
   if (issuer === undefined) {
     const known = issuers.map((each) => `${each.id} (${each.issuer})`).join(', ') || 'none';
-    throw new Refusal(`"${printable(named)}" is not a trusted issuer; ISSUERS_FILE lists ${known}`);
+    throw new Refusal(`"${printableText(named)}" is not a trusted issuer; ISSUERS_FILE lists ${known}`);
   }
   const became = await linkIdentity(store, actor, user, { issuer, subject });
   if (became === 'taken') throw new Refusal(`the subject "${subject}" of ${issuer} is linked to another user: unlink it first`);
@@ -56,7 +56,7 @@ async function link({ desk, actor, config, store }: Admin, name: string, { issue
   const identity = `the subject "${subject}" of ${issuer}`;
   return {
     document: { user: user.name, issuer, subject, changed },
-    text: printable(changed ? `Linked ${identity} to ${user.name}.` : `${user.name} was linked to ${identity} already.`),
+    text: printableText(changed ? `Linked ${identity} to ${user.name}.` : `${user.name} was linked to ${identity} already.`),
     ...(config.issuersFile === undefined && { note: 'ISSUERS_FILE is not set here; a service without it takes no tokens' }),
   };
 }
@@ -69,9 +69,11 @@ async function unlink({ desk, actor, config, store }: Admin, name: string, { iss
     (config.issuersFile === undefined ? urlWithoutFile(named) : named);
   const endedSessions = await unlinkIdentity(store, actor, user, { issuer, subject });
   if (endedSessions === undefined) {
-    throw new Refusal(printable(`${user.name} is not linked to the subject "${subject}" of ${issuer}; "identity list" shows the links`));
+    throw new Refusal(
+      printableText(`${user.name} is not linked to the subject "${subject}" of ${issuer}; "identity list" shows the links`),
+    );
   }
-  const text = printable(`Unlinked the subject "${subject}" of ${issuer} from ${user.name}; sessions ended: ${endedSessions}.`);
+  const text = printableText(`Unlinked the subject "${subject}" of ${issuer} from ${user.name}; sessions ended: ${endedSessions}.`);
   return { document: { user: user.name, issuer, subject, changed: true, endedSessions }, text };
 }
 
@@ -89,5 +91,5 @@ function chosen(issuers: readonly Issuer[], named: string): Issuer | undefined {
 /** Throws {@link Refusal} for a name, which only the file could resolve. */
 function urlWithoutFile(text: string): string {
   if (/^https?:\/\/[^\s?#]+$/.test(text)) return text;
-  throw new Refusal(`ISSUERS_FILE is not set, so "${printable(text)}" names no issuer: set it, or give --issuer the issuer's URL`, 2);
+  throw new Refusal(`ISSUERS_FILE is not set, so "${printableText(text)}" names no issuer: set it, or give --issuer the issuer's URL`, 2);
 }

@@ -21,7 +21,7 @@ import { readNdjson } from '../transfer/ndjson-reader.ts';
 import type { Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
 import { keyHeader, targetsOf, type Delimiter } from '../transfer/columns.ts';
-import { printable, Refusal, type CommandOutcome } from './output.ts';
+import { printableText, Refusal, type CommandOutcome } from './output.ts';
 import { FileProgress } from './progress.ts';
 
 /** Characters of the name of a column in a message. */
@@ -47,7 +47,7 @@ export async function importFile(
   options: ImportCommand,
 ): Promise<CommandOutcome> {
   const account = await findAccount(store.db, options.as);
-  if (!account) throw new Refusal(`there is no user called "${printable(options.as)}"`);
+  if (!account) throw new Refusal(`there is no user called "${printableText(options.as)}"`);
   const principal = administratorAs(account.name);
   const types = new TypeRegistry(store.db, config);
   const type = await types.find(name);
@@ -80,7 +80,7 @@ export async function importFile(
   try {
     for await (const report of importRows(target, rows)) {
       if ('problem' in report) {
-        progress.tell(`${rowsOf(report)}: ${reasonOf(report.problem, report.columns)}`);
+        progress.writeLine(`${rowsOf(report)}: ${reasonOf(report.problem, report.columns)}`);
         continue;
       }
       progress.show(report.row);
@@ -112,7 +112,7 @@ const rowsOf = ({ row, toRow }: ImportRefusal): string => (toRow > row ? `rows $
 /** `columns` are the names of the header, for faults that have the position of a column alone. */
 function reasonOf(problem: Problem, columns: readonly string[] = []): string {
   const faults = problem.faults.map((fault) => faultText({ ...fault, pointer: fault.pointer || columnOf(fault, columns) }));
-  return printable(faults.length > 0 ? faults.join('; ') : translateProblem('en', problem).detail);
+  return printableText(faults.length > 0 ? faults.join('; ') : translateProblem('en', problem).detail);
 }
 
 function columnOf({ position }: Fault, columns: readonly string[]): string {
@@ -156,7 +156,7 @@ function outcomeOf(counts: ImportState, { by, dryRun }: ImportCommand): CommandO
 function noteOf(ignored: readonly string[], by: string | undefined): string {
   const names = `ignored the columns ${ignored.join(', ')}`;
   const advice = `each row created an entity: --by '${keyHeader}' updates the entities with these keys`;
-  return printable(by === undefined && ignored.includes(keyHeader) ? `${names}; ${advice}` : names);
+  return printableText(by === undefined && ignored.includes(keyHeader) ? `${names}; ${advice}` : names);
 }
 
 /** How to go on. Without `by`, rows that may have been written would be created once more. */

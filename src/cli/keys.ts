@@ -8,7 +8,7 @@ import { Problem } from '../problems/errors.ts';
 import { roleOrProfileName, scopeList, shownText, userName, wholeNumber } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
-import { printable, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
+import { printableText, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 
 interface NewKeyOptions {
   name: string;
@@ -40,15 +40,15 @@ export function keyCommands(program: Command, desk: Desk): void {
 
 async function create({ actor, store }: Admin, name: string, options: NewKeyOptions): Promise<CommandOutcome> {
   const user = await userCalled(store.db, name);
-  if (!user.active) throw new Refusal(`the user "${printable(name)}" is disabled, so the key would not work`);
+  if (!user.active) throw new Refusal(`the user "${printableText(name)}" is disabled, so the key would not work`);
   const { name: keyName, profile, scope: scopes, expiresDays } = options;
   try {
     const made = await createKey(store, actor, user, { name: keyName, profile, scopes, expiresInDays: expiresDays });
     const { id, key, expiresAt } = made;
-    const text = `Created an API key for ${printable(name)}, which expires at ${timeText(expiresAt)}. It is shown this once:\n\n  ${key}\n`;
+    const text = `Created an API key for ${printableText(name)}, which expires at ${timeText(expiresAt)}. It is shown this once:\n\n  ${key}\n`;
     return { document: { id, key, expiresAt }, text };
   } catch (error) {
-    throw error instanceof Problem ? refusalOf(error, printable(name), options) : error;
+    throw error instanceof Problem ? refusalOf(error, printableText(name), options) : error;
   }
 }
 
@@ -93,6 +93,6 @@ async function revoke({ actor, store }: Admin, id: string): Promise<CommandOutco
   if (!/^[0-9A-Za-z]{12}$/.test(id)) throw new Refusal('an id has twelve letters and digits; "key list" shows them', 2);
   const ended = await endKey(store, actor, id);
   if (!ended) throw new Refusal(`there is no API key with the id ${id}`);
-  const text = ended.changed ? `Revoked the key ${id} of ${printable(ended.user)}.` : `The key ${id} was revoked already.`;
+  const text = ended.changed ? `Revoked the key ${id} of ${printableText(ended.user)}.` : `The key ${id} was revoked already.`;
   return { document: { id, ...ended }, text };
 }

@@ -32,7 +32,7 @@ export function toJson(document: unknown): string {
 }
 
 /** Text from the database, safe to print: names and user agents may contain terminal control sequences or change the text direction. */
-export function printable(text: string): string {
+export function printableText(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (character) => `\\u{${hexOf(character)}}`);
 }
 
@@ -42,14 +42,14 @@ function hexOf(character: string): string {
 
 /** The first names of a list, and how many follow. */
 export function listText(names: readonly string[]): string {
-  const shown = names.slice(0, 10).map(printable).join(', ');
+  const shown = names.slice(0, 10).map(printableText).join(', ');
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
 /** Rows under a heading, in aligned columns; `nothing` if there are no rows. */
 export function tableText(heading: readonly string[], rows: readonly (readonly string[])[], nothing: string): string {
   if (rows.length === 0) return nothing;
-  const lines = [heading, ...rows].map((row) => row.map(printable));
+  const lines = [heading, ...rows].map((row) => row.map(printableText));
   const widths = heading.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
   const align = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
   return lines.map((line) => line.map(align).join('  ').trimEnd()).join('\n');

@@ -145,7 +145,7 @@ export class FileProgress {
   }
 
   /** Writes a line that stays. */
-  tell(line: string): void {
+  writeLine(line: string): void {
     this.#errors.write(this.#errors.isTTY ? `\r${line}\u001b[K\n` : `${line}\n`);
   }
 

@@ -21,7 +21,7 @@ import { addGroup, addCommand, onDatabase, printOutcome, type Admin, type Desk, 
 import { convertFiles, type ConvertOptions } from './convert-schema.ts';
 import { TypeProgress } from './progress.ts';
 import { rebuildCommand } from './rebuild-types.ts';
-import { printable, Refusal, tableText, timeText, toJson, type CommandOutcome } from './output.ts';
+import { printableText, Refusal, tableText, timeText, toJson, type CommandOutcome } from './output.ts';
 
 interface PlanOptions {
   prune?: true;
@@ -103,7 +103,7 @@ async function assertAcceptable(db: Kysely<Database>, changes: readonly TypeChan
   for (const change of changes) {
     const contradictions = faultsOfContradictions(change.document, inForce.get(change.name));
     const faults = [...contradictions, ...(await faultsOfRequirements(db, change, documents))];
-    problems.push(...faults.map((fault) => `${change.name}: ${printable(faultText(fault))}`));
+    problems.push(...faults.map((fault) => `${change.name}: ${printableText(faultText(fault))}`));
   }
   if (problems.length > 0) throw new Refusal(problems.join('; '));
 }
@@ -138,7 +138,7 @@ function report(planned: readonly Planned[]): CommandOutcome {
 function describePlanned({ plan, findings }: Planned): string {
   const { entities, unfit, examples } = findings;
   const steps = plan.steps.map(({ effect, kind, pointer }) => [`  ${effect}`, kind, pointer]);
-  const misfits = examples.map(({ key, errors }) => `    ${key}: ${errors.map(faultText).map(printable).join('; ')}`);
+  const misfits = examples.map(({ key, errors }) => `    ${key}: ${errors.map(faultText).map(printableText).join('; ')}`);
   const more = unfit > examples.length ? [`    and ${unfit - examples.length} more`] : [];
   const finding = needsCheck(plan) || needsRules(plan) ? `, ${unfit} do not fit` : '';
   return [

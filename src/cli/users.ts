@@ -7,7 +7,7 @@ import { findAccount, listUsers, type UserRow } from '../accounts/users.ts';
 import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { profileCalled, userCalled } from './find.ts';
-import { printable, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
+import { printableText, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 import { takePassword } from './password.ts';
 
 interface PasswordSource {
@@ -115,7 +115,7 @@ async function outcome(
   more: { changed: boolean } & Record<string, unknown>,
 ): Promise<CommandOutcome> {
   const [row] = await listUsers(db, id);
-  return { document: { ...row, ...more }, text: printable(text) };
+  return { document: { ...row, ...more }, text: printableText(text) };
 }
 
 async function create(admin: Admin, given: string, options: NewUserOptions): Promise<CommandOutcome> {
@@ -189,7 +189,7 @@ async function dropProfile(admin: Admin, name: string, profileName: string): Pro
   const result = await removeProfile(admin.store, admin.actor, user, profile);
   if (result === 'default') {
     throw new Refusal(
-      `"${profileName}" is the default profile of "${printable(name)}", who has others: make one of those the default first, with "user profile add … --default"`,
+      `"${profileName}" is the default profile of "${printableText(name)}", who has others: make one of those the default first, with "user profile add … --default"`,
     );
   }
   const text =

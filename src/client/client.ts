@@ -20,11 +20,11 @@ import type { Batch } from './batch.ts';
 import type { SessionInfo, SessionList, SessionsEnded } from '../../generated/client/types.gen.ts';
 import type { ClientOptions, SignIn } from './client-options.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { CookieJar, fetchKeepsCookies } from './cookies.ts';
+import { CookieJar, fetchStoresCookies } from './cookies.ts';
 import { Entities } from './entities.ts';
 import { Http } from './http.ts';
-import { keyed, type CallOptions, type Client, type WriteOptions } from './operation.ts';
-import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
+import { withIdempotencyKey, type CallOptions, type Client, type WriteOptions } from './operation.ts';
+import { deliverResult, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { standardRetry, type RetryPolicy } from './retry.ts';
 import { Rotation } from './rotation.ts';
 import { requireReturnPath, type SignInUrlOptions } from './sign-in-url.ts';
@@ -49,7 +49,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     const base = new URL(options.baseUrl, page);
     if (!/^https?:$/.test(base.protocol)) throw new TypeError('the base URL must be http or https');
     if (base.username || base.password || base.search || base.hash) throw new TypeError('the base URL must be an origin and a path');
-    const browser = fetchKeepsCookies();
+    const browser = fetchStoresCookies();
     this.#crossOrigin = browser && page !== undefined && new URL(page).origin !== base.origin;
     this.#style = options.errors ?? ('throw' as S);
     this.#hasCredential = options.credential !== undefined;
@@ -95,13 +95,16 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
    * a conflict.
    */
   async refreshSession(options: Pick<CallOptions, 'signal'> = {}): Promise<Outcome<S, SessionInfo>> {
-    return deliver(this.#style, await this.#rotation.refresh(options.signal));
+    return deliverResult(this.#style, await this.#rotation.refresh(options.signal));
   }
 
   /** Ends the session; does nothing if there is none. */
   async endSession(options: CallOptions = {}): Promise<Outcome<S, void>> {
-    if (this.#crossOrigin) return deliver(this.#style, await this.#revokeOwn(options));
-    return deliver(this.#style, (await operations.endSession({ client: this.http, query: { logout: '1' }, ...options })) as Result<void>);
+    if (this.#crossOrigin) return deliverResult(this.#style, await this.#revokeOwn(options));
+    return deliverResult(
+      this.#style,
+      (await operations.endSession({ client: this.http, query: { logout: '1' }, ...options })) as Result<void>,
+    );
   }
 
   /** The service rejects a logout by HEAD from pages of another origin, because browsers send HEAD requests without asking. */
@@ -114,7 +117,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   }
 
   async listProfiles(options: CallOptions = {}): Promise<Outcome<S, ProfileList>> {
-    return deliver(this.#style, await operations.listProfiles({ client: this.http, ...options }));
+    return deliverResult(this.#style, await operations.listProfiles({ client: this.http, ...options }));
   }
 
   /** Makes the named profile the active one: from then on only its roles grant rights. */
@@ -130,25 +133,28 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   async changePassword(passwords: { current: string; next: string }, options: CallOptions = {}): Promise<Outcome<S, void>> {
     const { current, next } = passwords;
     const body = { 'current-password': current, 'set-password': next, 'confirm-password': next };
-    return deliver(this.#style, await this.#rotation.replace(() => operations.changePassword({ client: this.http, body, ...options })));
+    return deliverResult(
+      this.#style,
+      await this.#rotation.replace(() => operations.changePassword({ client: this.http, body, ...options })),
+    );
   }
 
   async listSessions(options: CallOptions = {}): Promise<Outcome<S, SessionList>> {
-    return deliver(this.#style, await operations.listSessions({ client: this.http, ...options }));
+    return deliverResult(this.#style, await operations.listSessions({ client: this.http, ...options }));
   }
 
   /** Ends one of the user's sessions. Ending the client's own session is a logout. */
   async revokeSession(id: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
-    return deliver(this.#style, await operations.revokeSession({ client: this.http, path: { id }, ...options }));
+    return deliverResult(this.#style, await operations.revokeSession({ client: this.http, path: { id }, ...options }));
   }
 
   async revokeOtherSessions(options: CallOptions = {}): Promise<Outcome<S, SessionsEnded>> {
-    return deliver(this.#style, await operations.revokeOtherSessions({ client: this.http, ...options }));
+    return deliverResult(this.#style, await operations.revokeOtherSessions({ client: this.http, ...options }));
   }
 
   /** The providers at which a user can sign in with a browser; `signInUrl` makes the URL for the browser. */
   async listIssuers(options: CallOptions = {}): Promise<Outcome<S, IssuerList>> {
-    return deliver(this.#style, await operations.listIssuers({ client: this.http, ...options }));
+    return deliverResult(this.#style, await operations.listIssuers({ client: this.http, ...options }));
   }
 
   /**
@@ -160,49 +166,49 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     { returnTo, ...options }: CallOptions & Pick<SignInUrlOptions, 'returnTo'> = {},
   ): Promise<Outcome<S, ProviderAddress>> {
     const query = returnTo === undefined ? {} : { return_to: requireReturnPath(returnTo) };
-    return deliver(this.#style, await operations.linkIdentity({ client: this.http, path: { issuer }, query, ...options }));
+    return deliverResult(this.#style, await operations.linkIdentity({ client: this.http, path: { issuer }, query, ...options }));
   }
 
   /** The user's identities at issuers, with which the user can sign in. */
   async listIdentities(options: CallOptions = {}): Promise<Outcome<S, IdentityList>> {
-    return deliver(this.#style, await operations.listIdentities({ client: this.http, ...options }));
+    return deliverResult(this.#style, await operations.listIdentities({ client: this.http, ...options }));
   }
 
   /** Removes a link by its id of `listIdentities`, and ends the sessions opened by it. Requires a session signed in within the last 15 minutes. */
   async unlinkIdentity(id: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
-    return deliver(this.#style, await operations.unlinkIdentity({ client: this.http, path: { id }, ...options }));
+    return deliverResult(this.#style, await operations.unlinkIdentity({ client: this.http, path: { id }, ...options }));
   }
 
   async listKeys(options: CallOptions = {}): Promise<Outcome<S, KeyList>> {
-    return deliver(this.#style, await operations.listKeys({ client: this.http, ...options }));
+    return deliverResult(this.#style, await operations.listKeys({ client: this.http, ...options }));
   }
 
   /** Creates an API key. Only this answer contains it. The request is never repeated: after a lost answer the key exists unused. */
   async createKey(body: KeyRequest, options: CallOptions = {}): Promise<Outcome<S, NewKey>> {
-    return deliver(this.#style, await operations.createKey({ client: this.http, body, ...options }));
+    return deliverResult(this.#style, await operations.createKey({ client: this.http, body, ...options }));
   }
 
   async rotateKey(id: string, body: KeyRotation = {}, options: CallOptions = {}): Promise<Outcome<S, NewKey>> {
-    return deliver(this.#style, await operations.rotateKey({ client: this.http, path: { id }, body, ...options }));
+    return deliverResult(this.#style, await operations.rotateKey({ client: this.http, path: { id }, body, ...options }));
   }
 
   async revokeKey(id: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
-    return deliver(this.#style, await operations.revokeKey({ client: this.http, path: { id }, ...options }));
+    return deliverResult(this.#style, await operations.revokeKey({ client: this.http, path: { id }, ...options }));
   }
 
   /** The entity types that the caller may declare, without their documents. */
   async listEntityTypes(options: CallOptions = {}): Promise<Outcome<S, EntityTypeList>> {
-    return deliver(this.#style, await operations.listEntityTypes({ client: this.http, ...options }));
+    return deliverResult(this.#style, await operations.listEntityTypes({ client: this.http, ...options }));
   }
 
   /** The type of the entities called `name`; `not-found` if there is none. */
   async getEntityType(name: string, options: CallOptions = {}): Promise<Outcome<S, EntityType>> {
-    return deliver(this.#style, await operations.getEntityType({ client: this.http, path: { name }, ...options }));
+    return deliverResult(this.#style, await operations.getEntityType({ client: this.http, path: { name }, ...options }));
   }
 
   /** What declaring the document, or without one the deletion, would do. It changes nothing. */
   async planEntityType(name: string, document: TypeDocument | null, options: CallOptions = {}): Promise<Outcome<S, TypePlan>> {
-    return deliver(
+    return deliverResult(
       this.#style,
       await operations.planEntityType({ client: this.http, path: { name }, body: document ? { document } : {}, ...options }),
     );
@@ -219,7 +225,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   ): Promise<Outcome<S, EntityType>> {
     const headers = revision === undefined ? { 'If-None-Match': '*' } : { 'If-Match': `"${revision}"` };
     const query = allowUnfit ? { allowUnfit: '1' as const } : {};
-    return deliver(
+    return deliverResult(
       this.#style,
       await operations.putEntityType({ client: this.http, path: { name }, body: document, query, headers, ...options }),
     );
@@ -227,7 +233,10 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
 
   /** Deletes the type; its entities stay. `confirm` is the digest of the plan of the deletion. */
   async deleteEntityType(name: string, confirm: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
-    return deliver(this.#style, await operations.deleteEntityType({ client: this.http, path: { name }, query: { confirm }, ...options }));
+    return deliverResult(
+      this.#style,
+      await operations.deleteEntityType({ client: this.http, path: { name }, query: { confirm }, ...options }),
+    );
   }
 
   /** Runs the operations of a batch. With `dryRun` nothing is written, and the keys of creates are never given again. */
@@ -235,12 +244,15 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     batch: Batch,
     { dryRun = false, ...options }: WriteOptions & { dryRun?: boolean } = {},
   ): Promise<Outcome<S, BatchResults>> {
-    const { headers, ...request } = keyed(options);
+    const { headers, ...request } = withIdempotencyKey(options);
     const preferring = dryRun ? { ...headers, Prefer: 'dry-run' } : headers;
-    return deliver(this.#style, await operations.runBatch({ client: this.http, body: batch.toJSON(), ...request, headers: preferring }));
+    return deliverResult(
+      this.#style,
+      await operations.runBatch({ client: this.http, body: batch.toJSON(), ...request, headers: preferring }),
+    );
   }
 
   #session(result: Result<SessionInfo>): Outcome<S, SessionInfo> {
-    return deliver(this.#style, this.#rotation.storeDeadline(result));
+    return deliverResult(this.#style, this.#rotation.storeDeadline(result));
   }
 }

@@ -84,6 +84,6 @@ function isOver(attributes: readonly string[]): boolean {
 }
 
 /** Whether `fetch` stores cookies by itself; there it does not let a program set them. */
-export function fetchKeepsCookies(): boolean {
+export function fetchStoresCookies(): boolean {
   return !new Request('http://localhost/', { headers: { cookie: 'a=b' } }).headers.has('cookie');
 }

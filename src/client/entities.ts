@@ -6,9 +6,9 @@ import type { Clock } from './clock.ts';
 import type { Changes, Entity, GetOptions, History, HistoryOptions, UpsertOptions, Version } from './entity.ts';
 import { ApiError, ClientError } from './errors.ts';
 import { EntityList, withIncluded, type ListOptions, type WithIncluded } from './list.ts';
-import { keyed, type CallOptions, type Client, type WriteOptions } from './operation.ts';
+import { withIdempotencyKey, type CallOptions, type Client, type WriteOptions } from './operation.ts';
 import type { FieldPath, Projected } from './projection.ts';
-import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
+import { deliverResult, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { conflictPauseMs } from './retry.ts';
 import {
   exportEntities,
@@ -54,15 +54,15 @@ export class Entities<T extends object, S extends ErrorStyle> {
 
   /** Creates an entity under a new key. Each request has an Idempotency-Key, so a repeat creates no second entity. */
   async create(fields: T, options: WriteOptions = {}): Promise<Outcome<S, Entity<T>>> {
-    const request = { path: { name: this.#name }, body: fields as Fields, ...keyed(options) };
+    const request = { path: { name: this.#name }, body: fields as Fields, ...withIdempotencyKey(options) };
     return this.#entity(await operations.createEntity({ client: this.#client, ...request }));
   }
 
   /** Creates an entity for each of the fields, up to 1,000: all of them or none. */
   async createMany(fields: readonly T[], options: WriteOptions = {}): Promise<Outcome<S, CreatedEntities['items']>> {
-    const request = { path: { name: this.#name }, body: [...fields] as Fields[], ...keyed(options) };
+    const request = { path: { name: this.#name }, body: [...fields] as Fields[], ...withIdempotencyKey(options) };
     const result = await operations.createEntities({ client: this.#client, ...request });
-    return deliver(
+    return deliverResult(
       this.#style,
       mapResult(result, ({ items }) => items),
     );
@@ -111,7 +111,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
   async history(key: Int64, { limit = 20, cursor, ...options }: HistoryOptions = {}): Promise<Outcome<S, History<T>>> {
     const query = { limit: String(limit), ...(cursor !== undefined && { cursor }) };
     const result = await operations.listVersions({ client: this.#client, path: this.#path(key), query, ...options });
-    return deliver(this.#style, result as Result<History<T>>);
+    return deliverResult(this.#style, result as Result<History<T>>);
   }
 
   /** The entity in its present version. If it has not changed, the server sends no body and the given object is returned. */
@@ -150,7 +150,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
    * says.
    */
   async exportTo(target: WritableStream<Uint8Array<ArrayBuffer>>, options: ExportFileOptions<T> = {}): Promise<Outcome<S, ExportEnd>> {
-    return deliver(this.#style, await exportTo<T>(this.#client, this.#name, target, options));
+    return deliverResult(this.#style, await exportTo<T>(this.#client, this.#name, target, options));
   }
 
   /**
@@ -174,7 +174,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
       body: body as EntityAggregation,
       ...call,
     });
-    return deliver(this.#style, result as Result<unknown> as Result<Aggregated<M>>);
+    return deliverResult(this.#style, result as Result<unknown> as Result<Aggregated<M>>);
   }
 
   /**
@@ -189,7 +189,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
    * creates one. A merge that changes nothing makes no version.
    */
   async upsert(fields: Changes<T>, { by, ...options }: UpsertOptions): Promise<Outcome<S, Entity<T>>> {
-    const request = { path: { name: this.#name }, query: { by: by.join() }, body: fields, ...keyed(options) };
+    const request = { path: { name: this.#name }, query: { by: by.join() }, body: fields, ...withIdempotencyKey(options) };
     return this.#entity(await operations.upsertEntity({ client: this.#client, ...request }));
   }
 
@@ -217,7 +217,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
 
   /** Deletes the entity if it still has the given version; with a key alone unconditionally. */
   async delete(entity: Version | Int64, options: WriteOptions = {}): Promise<Outcome<S, void>> {
-    return deliver(this.#style, await operations.deleteEntity({ client: this.#client, ...this.#guarded(entity, options) }));
+    return deliverResult(this.#style, await operations.deleteEntity({ client: this.#client, ...this.#guarded(entity, options) }));
   }
 
   /** The deleted entities of a type with a trash, page after page, with `deletedAt`, `deletedBy` and `expiresAt`. Needs `read` and `update`. */
@@ -228,7 +228,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
   /** Removes what is stored of the entity for good: in the trash, in all its versions, and if it is live too. Needs the action `purge`. */
   async purge(entity: Version | Int64, options: WriteOptions = {}): Promise<Outcome<S, void>> {
     const request = { ...this.#guarded(entity, options), query: { purge: '1' as const } };
-    return deliver(this.#style, await operations.deleteEntity({ client: this.#client, ...request }));
+    return deliverResult(this.#style, await operations.deleteEntity({ client: this.#client, ...request }));
   }
 
   #update(entity: Version | Int64, changes: Changes<T>, options: WriteOptions): Promise<Result<StoredEntity>> {
@@ -236,7 +236,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   #entity(result: Result<StoredEntity>): Outcome<S, Entity<T>> {
-    return deliver(
+    return deliverResult(
       this.#style,
       mapResult(result, (entity) => entity as Entity<T>),
     );
@@ -247,7 +247,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   #guarded(entity: Version | Int64, options: WriteOptions) {
-    const { headers, ...request } = keyed(options);
+    const { headers, ...request } = withIdempotencyKey(options);
     if (typeof entity === 'string') return { ...request, headers, path: this.#path(entity) };
     return { ...request, headers: { ...headers, 'If-Match': etag(entity) }, path: this.#path(entity.key) };
   }

@@ -10,7 +10,7 @@ import { ApiError, ClientError, describeRequest, type FailedRequest } from './er
 import { exactJson } from './exact-json.ts';
 import type { Client, OperationRequest, StreamRequest } from './operation.ts';
 import type { Failure, Result, Success } from './result.ts';
-import { isOutcomeUnknown, mayRepeat, pauseMs, readRetryAfter, repeatable, type RetryPolicy } from './retry.ts';
+import { isOutcomeUnknown, mayRepeat, pauseMs, readRetryAfter, repeatabilityOf, type RetryPolicy } from './retry.ts';
 
 /** An API key, or an access token of a trusted issuer: a text, or a function that is called before every attempt. */
 export type Credential = { apiKey: string } | { bearer: string | (() => string | Promise<string>) };
@@ -81,7 +81,7 @@ export class Http implements Client {
   async #send<T>(method: string, request: OperationRequest): Promise<Result<T>> {
     const { clock, retry } = this.#settings;
     const prepared = this.#prepare(method, request);
-    const how = request.retry === false ? 'never' : repeatable(method, request.url, prepared.headers);
+    const how = request.retry === false ? 'never' : repeatabilityOf(method, request.url, prepared.headers);
     const start = clock.now();
     let doubt = false;
     for (let attempt = 1; ; attempt += 1) {

@@ -12,7 +12,7 @@ import type {
 import type { Entity } from './entity.ts';
 import { exactJson } from './exact-json.ts';
 import type { CallOptions, Client } from './operation.ts';
-import { deliver, valueOf, type ErrorStyle, type Outcome, type Result } from './result.ts';
+import { deliverResult, valueOf, type ErrorStyle, type Outcome, type Result } from './result.ts';
 
 type Scalar = string | number | boolean | null;
 interface Presence {
@@ -155,7 +155,7 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
 
   /** The first page, or the one after or before: its cursor is the `next` or `prev` of a page of this query. */
   async page(cursor?: string): Promise<Outcome<S, EntityPage<T> & W>> {
-    return deliver(this.#style, await this.#page(cursor));
+    return deliverResult(this.#style, await this.#page(cursor));
   }
 
   /**
@@ -166,7 +166,7 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
     const origin = this.#origins.get(page);
     if (!origin) throw new TypeError('reload takes a page that this list has read');
     const { cursor, etag } = origin;
-    return deliver(this.#style, await this.#page(cursor, etag === null ? undefined : { etag, page }));
+    return deliverResult(this.#style, await this.#page(cursor, etag === null ? undefined : { etag, page }));
   }
 
   async #page(cursor: string | undefined, known?: { etag: string; page: EntityPage<T> & W }): Promise<Result<EntityPage<T> & W>> {

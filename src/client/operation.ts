@@ -74,7 +74,7 @@ export interface WriteOptions extends CallOptions {
 }
 
 /** The options, with the key as a header of the request. */
-export function keyed({
+export function withIdempotencyKey({
   idempotencyKey = randomKey(),
   ...options
 }: WriteOptions): CallOptions & { headers: { 'Idempotency-Key': string } } {

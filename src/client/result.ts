@@ -42,7 +42,7 @@ export async function resultOf<T>(call: Promise<T>): Promise<{ ok: true; value: 
 }
 
 /** The result in the style of a client: unchanged, or as a value or a thrown error. */
-export function deliver<S extends ErrorStyle, T>(style: S, result: Result<T>): Outcome<S, T> {
+export function deliverResult<S extends ErrorStyle, T>(style: S, result: Result<T>): Outcome<S, T> {
   return (style === 'result' ? result : valueOf(result)) as Outcome<S, T>;
 }
 

@@ -29,7 +29,7 @@ const readingPaths: readonly string[] = ['/rest/entity/{name}/query'];
  * By method (RFC 9110 section 9.2.2), and by the path and the headers of a POST. With an Idempotency-Key it takes effect once; with an If-Match at most once,
  * but a repeat may fail because the first attempt succeeded.
  */
-export function repeatable(method: string, path: string, headers: Headers): Repeatable {
+export function repeatabilityOf(method: string, path: string, headers: Headers): Repeatable {
   if (method !== 'POST' || headers.has('Idempotency-Key') || readingPaths.includes(path)) return 'always';
   return headers.has('If-Match') ? 'refused' : 'never';
 }

@@ -3,7 +3,7 @@
  * CSRF, undeclared content types, missing bodies, unknown parameters. It depends on the contract and the schemes, not on any resource.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
-import { authenticate, carrierOf, requireOwnSite, type Schemes } from '../authn/authenticate.ts';
+import { authenticateCaller, carrierOf, requireOwnSite, type Schemes } from '../authn/authenticate.ts';
 import type { OriginPolicy } from '../config/public-url.ts';
 import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
 import { withSpan } from '../telemetry/spans.ts';
@@ -115,7 +115,7 @@ function guard(
   const unless = typeof ignoresUnknownParameters === 'string' ? ignoresUnknownParameters : undefined;
   const check = async (request: FastifyRequest): Promise<FastifyRequest> => {
     const carrier = carrierOf(request.raw);
-    if (!open) await withSpan(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
+    if (!open) await withSpan(authentication, () => authenticateCaller(request, carrier, operation.security, binding.schemes));
     // A credential in a header is checked by the operation itself.
     if (refusesCrossSite && carrier === 'cookie') requireOwnSite(request, binding.csrf);
     if (operation.requestBody) requireBody(request, operation.requestBody);

@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { DirectAddressError } from './failure.ts';
-import { UnheardError, UnseenError } from './unheard-error.ts';
+import { MissingNotificationError, UnseenError } from './missing-notification-error.ts';
 import { VerifiedClient } from './driver/verified-client.ts';
 
 const channel = 'principal';
@@ -27,7 +27,7 @@ export interface ListenerEvents {
   onLine(up: boolean): void;
   onNotice(payload: string): void;
   /**
-   * Why the connection is down: a {@link DirectAddressError} if its own connection failed. An {@link UnheardError} is reported once, until the
+   * Why the connection is down: a {@link DirectAddressError} if its own connection failed. An {@link MissingNotificationError} is reported once, until the
    * connection has been up or another error has come between.
    */
   onError(error: Error): void;
@@ -165,14 +165,17 @@ export class Listener {
     if (!(await this.#listeners()).includes(this.#id)) throw new UnseenError('other processes do not see the connection for notifications');
   }
 
-  /** Resolves when a notice that is sent over the pool has come. Throws {@link UnheardError} when it does not come in time. */
+  /** Resolves when a notice that is sent over the pool has come. Throws {@link MissingNotificationError} when it does not come in time. */
   async #prove(): Promise<void> {
     const word = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#proof = { word, resolve };
     await this.#pool.query(send, [this.#replyChannel, `proof ${word}`]);
     // After a pause of the whole process, a notice that has arrived meanwhile comes before the verdict.
-    const timer = setTimeout(() => setImmediate(() => reject(new UnheardError('a notification has not arrived'))), proofTimeoutMs).unref();
+    const timer = setTimeout(
+      () => setImmediate(() => reject(new MissingNotificationError('a notification has not arrived'))),
+      proofTimeoutMs,
+    ).unref();
     await promise.finally(() => clearTimeout(timer));
   }
 
@@ -182,7 +185,7 @@ export class Listener {
       this.#prove().then(
         () => this.#client === client && this.#proveLater(client),
         (error: Error) => {
-          if (error instanceof UnheardError || unsent === 2) this.#down(client, error);
+          if (error instanceof MissingNotificationError || unsent === 2) this.#down(client, error);
           else if (this.#client === client) this.#proveLater(client, reconnectPauseMs, unsent + 1);
         },
       );
@@ -225,8 +228,8 @@ export class Listener {
     this.#turn(false);
     clearTimeout(this.#timer);
     if (this.#closed) return;
-    const isKnown = this.#isUnheard && error instanceof UnheardError;
-    this.#isUnheard = error instanceof UnheardError;
+    const isKnown = this.#isUnheard && error instanceof MissingNotificationError;
+    this.#isUnheard = error instanceof MissingNotificationError;
     if (error && !isKnown) this.#events.onError(error);
     client.end().catch(() => undefined);
     this.#timer = setTimeout(() => void this.open(), isKnown ? this.#proofIntervalMs : reconnectPauseMs);

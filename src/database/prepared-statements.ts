@@ -18,7 +18,7 @@ export function lostPreparedStatement(error: unknown): boolean {
 }
 
 /** Whether two connections to `url` may each have a prepared statement of one name, also while one of them is in a transaction. */
-export async function keepsPreparedStatements(url: string): Promise<boolean> {
+export async function storesPreparedStatements(url: string): Promise<boolean> {
   const name = `probe-${randomUUID()}`;
   const clients = [1, 2].map(() => new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 }));
   const [one, other] = clients;

@@ -4,7 +4,7 @@
  */
 import type { Fault } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';
-import { reported } from './document.ts';
+import { reportedFaults } from './document.ts';
 import { deepestSchema, isSchemaObject, walkSchemas, type Schema } from './subschemas.ts';
 
 const numbers = ['number', 'integer'];
@@ -40,7 +40,7 @@ const evaluating = [
 export function faultsOfContradictions(document: Schema | null, inForce: Schema | undefined): Fault[] {
   if (document === null) return [];
   const known = new Set(contradictionsOf(inForce ?? {}).map((fault) => JSON.stringify(fault)));
-  return reported(
+  return reportedFaults(
     document,
     contradictionsOf(document).filter((fault) => !known.has(JSON.stringify(fault))),
   );

@@ -65,16 +65,16 @@ export function faultsOfDocument(document: unknown, source: TypeSource, report: 
   const complete = walkSchemas(document, deepestSchema, (schema, pointer) => schemas.set(pointer, schema));
   if (!complete) return [{ pointer: '', code: 'too-deep', values: { limit: deepestSchema } }];
   const costly = source === 'api' ? costlyPatternIn(document) : undefined;
-  if (costly !== undefined) return reported(document, [{ pointer: costly, code: 'too-costly' }]);
+  if (costly !== undefined) return reportedFaults(document, [{ pointer: costly, code: 'too-costly' }]);
   const walked = { document, schemas: new Set(schemas.values()), source, report };
   const faults = [...schemas].flatMap(([pointer, schema]) => faultsOfSchema(walked, schema, pointer)).concat(faultsOfForm(document));
   if (faults.length === 0) faults.push(...faultsOfRules(document, fieldTypesOf(schemaOf(document))));
   if (faults.length === 0) faults.push(...(source === 'api' ? faultsOfExpansion(document) : []), ...faultsOfCompilation(document, source));
-  return reported(document, faults);
+  return reportedFaults(document, faults);
 }
 
 /** The first fault of each place, at most {@link maximumFaults}, with pointers that an answer may have. */
-export function reported(document: Schema, faults: readonly Fault[]): Fault[] {
+export function reportedFaults(document: Schema, faults: readonly Fault[]): Fault[] {
   const positionOf = positionsIn(document);
   const distinct = new Map(faults.toReversed().map((fault) => [fault.pointer, fault]));
   return [...distinct.values()]

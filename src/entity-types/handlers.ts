@@ -1,7 +1,7 @@
 /** Entity types over HTTP: list, retrieve, plan, declare, delete. */
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../audit/actor.ts';
-import { authenticate, carrierOf, type Schemes, type SecurityRequirement } from '../authn/authenticate.ts';
+import { authenticateCaller, carrierOf, type Schemes, type SecurityRequirement } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
 import { publicPath } from '../config/public-url.ts';
@@ -131,7 +131,7 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
 export function typedContracts({ store }: TypeContext, security: readonly SecurityRequirement[], schemes: Schemes): TypedContractSource {
   const contracts = new TypedContracts(store.db);
   const callerOf = async (request: FastifyRequest): Promise<Principal> => {
-    await authenticate(request, carrierOf(request.raw), security, schemes);
+    await authenticateCaller(request, carrierOf(request.raw), security, schemes);
     if (!request.principal) throw new Problem('unauthenticated');
     return request.principal;
   };

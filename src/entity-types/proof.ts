@@ -1,7 +1,7 @@
 /** Checks documents of callers in a thread that can be ended, so that no document stops the process (rule 101). */
 import { extname } from 'node:path';
 import type { Fault } from '../problems/faults.ts';
-import { BoundedQueue, busy } from '../admission/concurrency-limit.ts';
+import { BoundedQueue, busyProblem } from '../admission/concurrency-limit.ts';
 import { Sandbox, SandboxEndedError } from '../sandbox/sandbox.ts';
 import type { DocumentJob, DocumentReport } from './document-worker.ts';
 import { reported } from './document.ts';
@@ -27,7 +27,7 @@ export async function faultsOfUntrusted(document: unknown): Promise<Fault[]> {
   } catch (error) {
     if (!(error instanceof SandboxEndedError)) throw error;
     const faults: Fault[] = [{ pointer: error.place, code: 'too-costly' }];
-    return isSchemaObject(document) ? reported(document, faults) : faults;
+    return isSchemaObject(document) ? reportedFaults(document, faults) : faults;
   }
 }
 
@@ -50,6 +50,6 @@ async function runJob(job: DocumentJob): Promise<DocumentReport> {
     return await queue.run(() => sandbox.run(job));
   } catch (error) {
     // What the clock has ended may succeed later.
-    throw error instanceof SandboxEndedError && error.limit === 'elapsed' ? busy() : error;
+    throw error instanceof SandboxEndedError && error.limit === 'elapsed' ? busyProblem() : error;
   }
 }

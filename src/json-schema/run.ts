@@ -15,8 +15,8 @@ const maximumErrorsMade = 5_000;
 const maximumWork = 1_000_000;
 
 /** Ends the search for all errors, which takes too long. */
-export class SearchGivenUp extends Error {
-  override readonly name = 'SearchGivenUp';
+export class ErrorSearchTimeout extends Error {
+  override readonly name = 'ErrorSearchTimeout';
 }
 
 /** How much is reported: the verdict alone, the first error, or all of them. */
@@ -60,20 +60,20 @@ export class ValidationRun {
     return fits;
   }
 
-  /** Counts a schema that is applied. Throws {@link SearchGivenUp}. */
+  /** Counts a schema that is applied. Throws {@link ErrorSearchTimeout}. */
   countSchema(): void {
     this.work += 1;
-    if (this.work > maximumWork && this.#detail === 'all') throw new SearchGivenUp();
+    if (this.work > maximumWork && this.#detail === 'all') throw new ErrorSearchTimeout();
   }
 
-  /** Reports an error of the keyword at the current place; always false. Throws {@link SearchGivenUp}. */
+  /** Reports an error of the keyword at the current place; always false. Throws {@link ErrorSearchTimeout}. */
   refuse(keyword: string, params: Record<string, unknown>, parentSchema: JsonSchema, alternatives?: SchemaError[][]): false {
     if (this.#detail === 'verdict') return false;
     this.errors.push({ keyword, instancePath: pointerOf(this.path), params, parentSchema, ...(alternatives && { alternatives }) });
     if (this.#detail === 'first') return false;
     this.#made += 1;
     this.held += 1;
-    if (this.#made > maximumErrorsMade) throw new SearchGivenUp();
+    if (this.#made > maximumErrorsMade) throw new ErrorSearchTimeout();
     if (this.held >= maximumErrors) this.stops = true;
     return false;
   }

@@ -3,7 +3,7 @@
  * patterns are made and which formats exist (decision 205).
  */
 import { Compiler } from './compiler.ts';
-import { ValidationRun, SearchGivenUp, type Detail } from './run.ts';
+import { ValidationRun, ErrorSearchTimeout, type Detail } from './run.ts';
 import type { SchemaError, SchemaFault, ValidatorOptions } from './types.ts';
 
 export interface Validator {
@@ -45,7 +45,7 @@ export function compileSchema(schema: unknown, options: ValidatorOptions): Valid
     try {
       return run(value, 'all').validation.errors;
     } catch (error) {
-      if (!(error instanceof SearchGivenUp)) throw error;
+      if (!(error instanceof ErrorSearchTimeout)) throw error;
       return [first];
     }
   };

@@ -1,7 +1,7 @@
 /** How many sessions there are, for operators. */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { live } from './verify.ts';
+import { isLiveSession } from './verify.ts';
 
 /** The number of live sessions, or `limit` when there are more: what it costs must not grow without bound. */
 export async function countLive(db: Kysely<Database>, limit: number): Promise<number> {
@@ -10,7 +10,7 @@ export async function countLive(db: Kysely<Database>, limit: number): Promise<nu
       db
         .selectFrom('session')
         .innerJoin('user_account', 'user_account.id', 'session.user_id')
-        .where(live)
+        .where(isLiveSession)
         // What `live` says already, as the index has it.
         .where(sql<boolean>`least(session.idle_expires_at, session.expires_at) > now()`)
         .select('session.id')

@@ -1,7 +1,7 @@
 /** Sessions over HTTP: open, show, end, refresh, and the caller's own ones: list, revoke. */
 import type { FastifyRequest } from 'fastify';
 import type { Handlers } from '../contract/operation.ts';
-import { authenticate, carrierOf, type CredentialCarrier, type Schemes } from '../authn/authenticate.ts';
+import { authenticateCaller, carrierOf, type CredentialCarrier, type Schemes } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
 import { originPolicy } from '../config/public-url.ts';
@@ -63,7 +63,7 @@ export function sessionHandlers(
 
     async endSession({ query, caller, request }) {
       if (logoutIntent(request.method, query) === 'keep') {
-        await authenticate(request, carrierOf(request.raw), credentialsOfGetSession, schemes);
+        await authenticateCaller(request, carrierOf(request.raw), credentialsOfGetSession, schemes);
         return { status: 200 };
       }
       // A logout needs no session, and with one it must not fall under the limit of the strangers who share its address.

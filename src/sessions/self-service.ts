@@ -11,7 +11,7 @@ import type { Database } from '../database/tables.ts';
 import type { SessionMethod } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { lockAccount } from '../accounts/users.ts';
-import { live } from './verify.ts';
+import { isLiveSession } from './verify.ts';
 
 export interface OwnSession {
   id: string;
@@ -43,7 +43,7 @@ export function listOwn(db: Kysely<Database>, userId: string): Promise<OwnSessio
     )
     .leftJoin('profile', 'profile.id', 'user_profile.profile_id')
     .where('session.user_id', '=', userId)
-    .where(live)
+    .where(isLiveSession)
     .select([
       'session.id',
       'session.created_at as createdAt',
@@ -82,7 +82,7 @@ export async function lockCaller(trx: Transaction<Database>, principal: Principa
     .selectFrom('session')
     .innerJoin('user_account', 'user_account.id', 'session.user_id')
     .where('session.id', '=', id)
-    .where(live)
+    .where(isLiveSession)
     .select('session.id')
     .forUpdate('session')
     .executeTakeFirst();
@@ -101,7 +101,7 @@ async function revoke(context: SessionContext, caller: Caller, principal: Princi
       .whereRef('user_account.id', '=', 'session.user_id')
       .where('session.user_id', '=', userId)
       .where('session.id', which === 'others' ? '<>' : '=', which === 'others' ? currentId : which.only)
-      .where(live)
+      .where(isLiveSession)
       .set({ revoked_at: sql`now()`, revoked_reason: sql`case session.id when ${currentId} then 'logout' else 'revoked' end` })
       .returning('session.id')
       .execute();

@@ -2,7 +2,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { hashToken, isToken } from './token.ts';
-import { graceSeconds, isPredecessor, live } from './verify.ts';
+import { graceSeconds, isPredecessor, isLiveSession } from './verify.ts';
 
 /** A session is refreshed at most so often within a minute (rule 18). */
 const refreshesPerMinute = 6;
@@ -46,7 +46,7 @@ async function swapToken(
     .from('user_account')
     .whereRef('user_account.id', '=', 'session.user_id')
     .where('session.token_hash', '=', presentHash)
-    .where(live)
+    .where(isLiveSession)
     .$if('refresh' in change, (query) => query.where(recentRefreshes, '<', refreshesPerMinute))
     .set({
       token_hash: newHash,

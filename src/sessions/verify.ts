@@ -17,7 +17,7 @@ const lastSeenSeconds = 60;
 export const freshMinutes = 15;
 
 /** The WHERE of a live session; the statement must join `user_account`. */
-export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>) =>
+export const isLiveSession = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>) =>
   eb.and([
     eb('session.revoked_at', 'is', null),
     eb('session.idle_expires_at', '>', sql<Date>`now()`),
@@ -125,11 +125,11 @@ export const sessionCallers = (source: 'session' | 'new_session') =>
 export type SessionCallerRow = InferResult<ReturnType<typeof sessionCallers>>[number];
 
 const findByToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('session.find', (value) =>
-  sessionCallers('session').where(live).where('session.token_hash', '=', value('tokenHash')).compile(),
+  sessionCallers('session').where(isLiveSession).where('session.token_hash', '=', value('tokenHash')).compile(),
 );
 
 const findById = prepare<{ id: string }, SessionCallerRow>('session.find-by-id', (value) =>
-  sessionCallers('session').where(live).where('session.id', '=', value('id')).compile(),
+  sessionCallers('session').where(isLiveSession).where('session.id', '=', value('id')).compile(),
 );
 
 /**
@@ -138,7 +138,7 @@ const findById = prepare<{ id: string }, SessionCallerRow>('session.find-by-id',
  */
 const findBySupersededToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('session.find-superseded', (value) =>
   sessionCallers('session')
-    .where(live)
+    .where(isLiveSession)
     .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
     .where('superseded_token.token_hash', '=', value('tokenHash'))
     .where((eb) => {

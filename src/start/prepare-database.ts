@@ -6,7 +6,7 @@ import { openStore } from '../database/port.ts';
 import { migrateDatabase } from '../database/migrate.ts';
 import { encodingAdvice } from '../database/encoding.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
-import { keepsPreparedStatements, preparedStatementsAdvice } from '../database/prepared-statements.ts';
+import { storesPreparedStatements, preparedStatementsAdvice } from '../database/prepared-statements.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
 import { createHashingQueue } from '../admission/concurrency-limit.ts';
@@ -86,7 +86,7 @@ export async function prepareDatabase(config: Config, options: OpenOptions = {})
   try {
     signal?.throwIfAborted();
     await assertServerSuits(opened);
-    if (!(await keepsPreparedStatements(opened.url)))
+    if (!(await storesPreparedStatements(opened.url)))
       throw new ConfigError([`${opened.database} (DATABASE_URL) ${preparedStatementsAdvice}`]);
     await ensureSchema(opened, options);
     await assertCompanionOwner(opened);

@@ -1,6 +1,6 @@
 /** Bounds how many exports or imports run at once. None waits for a place: a client can come back, and an upload should not begin in vain. */
 import { Problem } from '../problems/errors.ts';
-import { busy } from '../admission/concurrency-limit.ts';
+import { busyProblem } from '../admission/concurrency-limit.ts';
 
 export interface PlacesLimits {
   user: number;
@@ -27,7 +27,7 @@ export class Places {
     if (ofUser >= this.#limits.user) throw this.#tooMany();
     if (this.#taken >= this.#limits.process) {
       this.isWanted = true;
-      throw busy();
+      throw busyProblem();
     }
     this.#byUser.set(userName, ofUser + 1);
     this.#taken += 1;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { printable, tableText, timeText, toJson } from '../../src/cli/output.ts';
+import { printableText, tableText, timeText, toJson } from '../../src/cli/output.ts';
 
 describe('table', () => {
   test('aligns columns, also with characters of double width or none', () => {
@@ -16,7 +16,7 @@ describe('table', () => {
 });
 
 test('terminal control and text direction characters are shown as escapes', () => {
-  expect(printable('a\u001b[31m\n\u009b\u202eb')).toBe(String.raw`a\u{1b}[31m\u{a}\u{9b}\u{202e}b`);
+  expect(printableText('a\u001b[31m\n\u009b\u202eb')).toBe(String.raw`a\u{1b}[31m\u{a}\u{9b}\u{202e}b`);
   const document = { text: 'a\u001b\u009b\u007f\u202e"é' };
   expect(toJson(document)).toMatch(/^[\n\u0020-\u007e\u00a0-\u{10ffff}]+$/u);
   expect(JSON.parse(toJson(document))).toEqual(document);

@@ -2,7 +2,7 @@
 import { useService, password } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CookieJar, resultOf, type Fetch } from '../../src/client/index.ts';
-import { fetchKeepsCookies } from '../../src/client/cookies.ts';
+import { fetchStoresCookies } from '../../src/client/cookies.ts';
 import { clientOf, empty, entity, json, scriptedServer } from '../support/client.ts';
 
 const home = new URL('https://api.example.com/auth');
@@ -67,7 +67,7 @@ describe('a jar', () => {
 });
 
 test('node stores no cookies by itself, so the client does', () => {
-  expect(fetchKeepsCookies()).toBe(false);
+  expect(fetchStoresCookies()).toBe(false);
 });
 
 describe('a client', () => {

@@ -3,7 +3,7 @@ import { Client, type Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Secret } from '../../src/config/secrets.ts';
 import { Listener, settleAll } from '../../src/database/notifications.ts';
-import { adviceForUnheard, UnheardError, UnseenError } from '../../src/database/unheard-error.ts';
+import { adviceForMissingNotifications, MissingNotificationError, UnseenError } from '../../src/database/missing-notification-error.ts';
 import { createDatabase, openPool, type TestDatabase } from '../support/database.ts';
 import { Proxy } from '../support/proxy.ts';
 import { SilentProcess } from '../support/silent-process.ts';
@@ -220,7 +220,7 @@ describe('a connection for notifications', () => {
       const line = await listen({ over: { query: counting as unknown as Pool['query'] }, every: 10 });
       await expect.poll(() => proofs).toBeGreaterThan(2);
       expect([line.told, line.listener.isUp]).toEqual([[], false]);
-      expect(line.errors).toEqual([expect.any(UnheardError)]);
+      expect(line.errors).toEqual([expect.any(MissingNotificationError)]);
       expect((await client.query(`select from ${listening}`)).rows).toEqual([]);
       await line.listener.close();
     } finally {
@@ -262,7 +262,7 @@ describe('a connection for notifications', () => {
       expect(line.told).toEqual([true]);
       proxy.stall();
       await expect.poll(() => line.told).toEqual([true, false]);
-      expect(line.errors).toEqual([expect.any(UnheardError)]);
+      expect(line.errors).toEqual([expect.any(MissingNotificationError)]);
       await proxy.restore();
       await expect.poll(() => line.told).toEqual([true, false, true]);
     } finally {
@@ -310,11 +310,11 @@ describe('the advice when notices do not arrive in time', () => {
       /: DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool/,
     ],
   ])('%s', (_title, databaseUrl, databaseDirectUrl, advice) => {
-    expect(adviceForUnheard(new UnheardError(), { databaseUrl, databaseDirectUrl })).toMatch(advice);
+    expect(adviceForMissingNotifications(new MissingNotificationError(), { databaseUrl, databaseDirectUrl })).toMatch(advice);
   });
 
   test('others do not see the connection', () => {
-    expect(adviceForUnheard(new UnseenError(), { databaseUrl: url, databaseDirectUrl: url })).toContain(
+    expect(adviceForMissingNotifications(new UnseenError(), { databaseUrl: url, databaseDirectUrl: url })).toContain(
       'no pooler may change application_name',
     );
   });

@@ -104,13 +104,13 @@ export class TimeoutPool extends Pool {
     super({ ...options, Client: NamingClient as unknown as new () => NamingClient });
   }
 
-  /** Takes a connection out of the pool, until {@link giveBack}. */
+  /** Takes a connection out of the pool, until {@link release}. */
   async acquire(): Promise<PooledClient> {
     return (await this.connect()) as PooledClient;
   }
 
   /** Takes back a connection of {@link acquire}. One that is spoilt is closed, and so is one that has prepared too much. */
-  giveBack(client: PooledClient, isSpoilt = false): void {
+  release(client: PooledClient, isSpoilt = false): void {
     client.release(isSpoilt || client.isWorn);
   }
 
@@ -131,7 +131,7 @@ export class TimeoutPool extends Pool {
       isSpoilt = !connectionStaysUsable(error);
       throw error;
     } finally {
-      this.giveBack(client, isSpoilt);
+      this.release(client, isSpoilt);
     }
   }
 
@@ -141,7 +141,7 @@ export class TimeoutPool extends Pool {
     try {
       return await work(client);
     } finally {
-      this.giveBack(client);
+      this.release(client);
     }
   }
 }

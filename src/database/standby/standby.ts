@@ -186,7 +186,7 @@ export class Standby {
       throw error;
     } finally {
       this.#clients.delete(client);
-      this.#connection.pool.giveBack(client, isSpoilt);
+      this.#connection.pool.release(client, isSpoilt);
       this.#inUse--;
     }
   }
@@ -199,7 +199,7 @@ export class Standby {
   /** Returns a connection to the pool that was not there in time. */
   async #discard(connecting: Promise<PooledClient>): Promise<void> {
     await connecting.then(
-      (client) => this.#connection.pool.giveBack(client),
+      (client) => this.#connection.pool.release(client),
       () => undefined,
     );
     this.#inUse--;

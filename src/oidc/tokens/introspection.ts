@@ -64,7 +64,7 @@ export class Introspection {
    * `address` is that of the client. Throws 503 `issuer-unavailable` if the issuer does not answer, violates RFC 7662, or refuses to answer about this
    * token, and if too many introspections are running.
    */
-  async ask(token: string, address: string): Promise<Introspected> {
+  async inspect(token: string, address: string): Promise<Introspected> {
     const kept = await this.#find(token, addressGroup(address));
     if ('claims' in kept) return kept;
     throw issuerUnavailable(Math.max(1, Math.ceil((kept.until - this.#options.now()) / 1_000)), kept.refusal);

@@ -93,7 +93,7 @@ async function introspect(
   clock: TokenClock,
 ): Promise<AccessToken> {
   if (!/^[\w.~+/-]+=*$/.test(token) || token.startsWith('esk_')) throw refusal(issuer, 'malformed');
-  const { claims, until } = await introspection.ask(token, address);
+  const { claims, until } = await introspection.inspect(token, address);
   const now = clock.wall();
   const { active, token_type: type, iss, exp, nbf } = claims;
   const { claimNames, optionalMembers } = issuer;

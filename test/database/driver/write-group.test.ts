@@ -177,7 +177,7 @@ test('the wait for a connection is no wait for a lock: the row that needs one is
     const rows = Promise.allSettled([100, 1].map((lock) => group.run(JSON.stringify({ lock }))));
     await expect.poll(() => pool.waitingCount).toBe(1);
     now = 2_000;
-    pool.giveBack(only);
+    pool.release(only);
     expect(await rows).toMatchObject([{ reason: { name: 'LockNotHadError' } }, { value: { locked: '' } }]);
   });
 });

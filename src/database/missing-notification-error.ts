@@ -2,18 +2,18 @@
 import type { Config } from '../config/settings.ts';
 
 /** What was sent over the pool did not arrive at the listener. */
-export class UnheardError extends Error {
-  override readonly name: string = 'UnheardError';
+export class MissingNotificationError extends Error {
+  override readonly name: string = 'MissingNotificationError';
 }
 
 /** The server does not show the name of the listener to other processes, so they would not wait for it. */
-export class UnseenError extends UnheardError {
+export class UnseenError extends MissingNotificationError {
   override readonly name: string = 'UnseenError';
 }
 
-/** What an operator has to do about an {@link UnheardError}. The notice may be lost, or merely late. */
-export function adviceForUnheard(
-  error: UnheardError,
+/** What an operator has to do about a {@link MissingNotificationError}. The notice may be lost, or merely late. */
+export function adviceForMissingNotifications(
+  error: MissingNotificationError,
   { databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,
 ): string {
   if (error instanceof UnseenError)
