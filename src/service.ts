@@ -52,7 +52,7 @@ const contract = readContract();
 export interface Service {
   app: FastifyInstance;
   context: Context;
-  /** Where it listens, as `http://127.0.0.1:3000`. */
+  /** The address on which it listens, as `http://127.0.0.1:3000`. */
   address: string;
   /** Takes the steps of `serviceStopSteps`, once (rule 92). */
   close(): Promise<void>;

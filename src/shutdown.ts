@@ -21,7 +21,7 @@ export const lastStepMs = 9_000;
 export const workerFlushMs = 5_000;
 
 export interface ShutdownStep {
-  /** What is done, for an operator. */
+  /** A description of the work, for an operator. */
   name: string;
   /** Time limit in milliseconds: then the next step begins, and this one may continue beside it. Without it the next step waits for the end. */
   timeoutMs?: number;
@@ -29,7 +29,7 @@ export interface ShutdownStep {
   run: (timeout: AbortSignal) => unknown;
 }
 
-/** What a process has opened so far. */
+/** The resources that a process has opened so far. */
 export interface Opened {
   service?: { close(): Promise<void> };
   workers?: Workers;
@@ -51,7 +51,7 @@ export function processStopSteps(opened: Opened, started: Promise<void>): Shutdo
   ];
 }
 
-/** What the steps of a service act on. */
+/** The parts of a service on which its steps act. */
 export interface ServiceParts {
   app: FastifyInstance;
   background: { stop(): Promise<void> };

@@ -84,7 +84,7 @@ export async function insertProfile(trx: Transaction<Database>, { name, label, l
   return row?.id;
 }
 
-/** What an administrator changes in a profile; undefined stays as it is. */
+/** The members of a profile that an administrator changes; undefined stays as it is. */
 export interface ProfileChange {
   label: string | undefined;
   /** As {@link NewProfile.locale}. */
@@ -118,7 +118,7 @@ async function replaceRoles(trx: Transaction<Database>, id: string, roleIds: rea
   return true;
 }
 
-/** Where a profile is used: the names of users that have it, and the ids of live keys that are bound to it. */
+/** The uses of a profile: the names of users that have it, and the ids of live keys that are bound to it. */
 export interface ProfileUse {
   users: string[];
   keys: string[];

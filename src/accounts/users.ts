@@ -152,7 +152,7 @@ export async function replacePassword(db: Kysely<Database>, id: string, password
     .execute();
 }
 
-/** What an administrator changes in a user; undefined stays as it is. */
+/** The members of a user that an administrator changes; undefined stays as it is. */
 export interface UserChange {
   displayName: string | undefined;
   /** Null: new sessions get the locale of the profile, else English. */

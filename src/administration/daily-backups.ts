@@ -13,7 +13,7 @@ import { inLongTransaction } from '../database/transfer/snapshot.ts';
 import { assertWritableDirectory } from '../config/writable-directory.ts';
 
 const fileName = /^entity-service-\d{4}-\d\d-\d\d\.backup$/;
-/** What a process that was killed has left behind. */
+/** The files that a process leaves behind if it is killed. */
 const partialName = /^entity-service-\d{4}-\d\d-\d\d\.backup\.[0-9a-f]+\.partial$/;
 
 /** One process at a time writes the backups of a database. The numbers of an advisory lock of our own. */
@@ -47,7 +47,7 @@ export class DailyBackups {
     this.#now = now;
   }
 
-  /** When the newest file was written, as the last {@link run} saw it; undefined: there was none. */
+  /** The time at which the newest file was written, as the last {@link run} saw it; undefined: there was none. */
   get newest(): Date | undefined {
     return this.#newest;
   }
@@ -106,7 +106,7 @@ export class DailyBackups {
   }
 }
 
-/** When the newest of the daily backups in `directory` was written; undefined if there is none. Throws if the directory cannot be read. */
+/** The time at which the newest of the daily backups in `directory` was written; undefined if there is none. Throws if the directory cannot be read. */
 export async function newestBackup(directory: string): Promise<Date | undefined> {
   const newest = (await namesIn(directory, fileName)).at(-1);
   return newest === undefined ? undefined : (await stat(join(directory, newest))).mtime;
@@ -142,7 +142,7 @@ export async function assertBackupDirectory(backupDir: string): Promise<void> {
   await assertWritableDirectory('BACKUP_DIR', backupDir, constants.W_OK | constants.X_OK);
 }
 
-/** What to do about BACKUP_DIR if the role of the service has no {@link mayReadTrail}. */
+/** The advice about BACKUP_DIR if the role of the service has no {@link mayReadTrail}. */
 export const ownerAdvice =
   'BACKUP_DIR: the database role may not read the audit trail: leave the setting out, and run "database backup" each day as the owner of the tables (docs/backup.md)';
 

@@ -111,7 +111,7 @@ export async function restoreDatabase(
   await migrateDatabase(directUrl);
 }
 
-/** What {@link finishRestore} has changed. */
+/** The changes of {@link finishRestore}. */
 export interface FinishedRestore {
   /** The number of sessions that it ended. */
   sessions: number;

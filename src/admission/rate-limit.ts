@@ -23,7 +23,7 @@ interface Rate {
 
 interface Bucket {
   tokens: number;
-  /** When `tokens` was right, in milliseconds of the monotonic clock. */
+  /** The time at which `tokens` was right, in milliseconds of the monotonic clock. */
   at: number;
 }
 

@@ -1,7 +1,7 @@
 /** The sender of one request for use cases, independent of the web framework. */
 import type { Principal } from '../rights/principal.ts';
 
-/** Where a request came from. */
+/** The origin of a request. */
 export interface Origin {
   requestId: string;
   /** The client's IP address, or `unknown`. */

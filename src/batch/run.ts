@@ -25,7 +25,7 @@ import { Problem } from '../problems/errors.ts';
 import { checkDeferredReferences } from './deferred-references.ts';
 import { atOperation, inFields, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
 
-/** What an operation did. */
+/** The outcome of an operation. */
 export interface Done {
   status: 200 | 201 | 204;
   key: string;

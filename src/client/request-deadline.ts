@@ -42,7 +42,7 @@ export class RequestDeadline {
     this.#stop.abort();
   }
 
-  /** What the failure of a step of the attempt means. */
+  /** The meaning of a failure of a step of the attempt. */
   failure(cause: unknown, request: FailedRequest): ClientError {
     if (this.#caller?.aborted) return new ClientError('aborted', { cause: this.#caller.reason as unknown, request });
     return this.#late ? new ClientError('timeout', { request }) : new ClientError('network', { cause, request });

@@ -70,7 +70,7 @@ export interface RefusedRow {
   errors?: Fault[];
 }
 
-/** What has been done up to a row. */
+/** The work that is done up to a row. */
 export interface ImportProgress {
   /** Whether the file was read to its end. */
   done: boolean;

@@ -16,7 +16,7 @@ export interface Current<T> {
  */
 export type ParseSecrets<T> = (text: string, problems: string[], before?: T) => T;
 
-/** What all such files have in common. */
+/** The members that all such files have. */
 export type FollowedFile = Pick<SecretFile<unknown>, 'name' | 'problem' | 'reload' | 'onChange'>;
 
 export class SecretFile<T> implements Current<T> {

@@ -20,7 +20,7 @@ export interface Config {
    * links from it.
    */
   publicUrl: URL;
-  /** Where the documentation is published; undefined: nowhere. */
+  /** The address of the published documentation; undefined: nowhere. */
   documentationUrl: string | undefined;
   /** Its description is `host:port/database`. Undefined: the embedded database in `dataDir`. */
   databaseUrl: Secret | undefined;
@@ -31,11 +31,11 @@ export interface Config {
   /** How old the answer of a standby may be. */
   readLagSeconds: number;
   dataDir: string;
-  /** Where the service writes a backup each day; undefined: nowhere. */
+  /** The directory into which the service writes a backup each day; undefined: nowhere. */
   backupDir: string | undefined;
   /** The number of these that it keeps. */
   backupKeep: number;
-  /** Where the service archives the log of the embedded database; undefined: nowhere. */
+  /** The directory in which the service archives the log of the embedded database; undefined: nowhere. */
   archiveDir: string | undefined;
   /** For how many days the archive has every moment. */
   archiveDays: number;
@@ -73,7 +73,7 @@ export interface Config {
   metricsToken: Secret | undefined;
   /** The file with such tokens, instead of `metricsToken`. */
   metricsTokenFile: string | undefined;
-  /** Where traces are sent to; undefined: there are none. */
+  /** The address to which traces are sent; undefined: there are none. */
   tracesUrl: string | undefined;
   /** Which of them are, as OpenTelemetry's specification calls the ways to choose. */
   traceSampler: (typeof traceSamplers)[number];
@@ -85,7 +85,7 @@ export interface Config {
   serverTiming: boolean;
 }
 
-/** What stopped a start: one line a problem, each naming the setting and what to do. */
+/** The problems that stopped a start: one line a problem, each naming the setting and what to do. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
@@ -115,7 +115,7 @@ export function readConfig(environment: Environment): Config {
   return config;
 }
 
-/** What {@link readConfig} would throw for; empty if it would not. */
+/** The problems for which {@link readConfig} would throw; empty if it would not. */
 export function problemsOfConfig(environment: Environment): string[] {
   const read = new Reader(environment);
   readSettings(read);

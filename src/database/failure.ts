@@ -66,7 +66,7 @@ export class DirectAddressError extends Error {
   }
 }
 
-/** What is thrown when the server has not said anything for longer than it lets a statement run. */
+/** The server has sent nothing for longer than it lets a statement run. */
 export class ServerUnresponsiveError extends Error {
   override readonly name = 'ServerUnresponsiveError';
 }

@@ -6,9 +6,9 @@ import { isOlder, knownMigrations } from './migration-files.ts';
 import type { Database } from './tables.ts';
 
 export interface MigrationState {
-  /** What the database lacks, in order. */
+  /** The migrations that the database lacks, in order. */
   pending: string[];
-  /** What it has that this version does not know. */
+  /** The migrations that it has and this version does not know. */
   later: string[];
   /** Why this version may not run on the database, for the operator; undefined if it may. */
   refusal: string | undefined;
@@ -34,7 +34,7 @@ export async function migrationState(db: Kysely<Database>, known?: readonly stri
   return { pending, later, refusal: isRefused ? refusalOf(pending, later) : undefined };
 }
 
-/** What the database lacks, in order. Throws an error for the operator when this version may not run on it. */
+/** The migrations that the database lacks, in order. Throws an error for the operator when this version may not run on it. */
 export async function pendingMigrations(db: Kysely<Database>, known?: readonly string[]): Promise<string[]> {
   const { pending, refusal } = await migrationState(db, known);
   if (refusal !== undefined) throw new Error(refusal);

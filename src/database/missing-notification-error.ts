@@ -1,7 +1,7 @@
 /** The errors of a listener on which other processes cannot rely, and what an operator can do about them. */
 import type { Config } from '../config/settings.ts';
 
-/** What was sent over the pool did not arrive at the listener. */
+/** A notification that was sent over the pool did not arrive at the listener. */
 export class MissingNotificationError extends Error {
   override readonly name: string = 'MissingNotificationError';
 }
@@ -11,7 +11,7 @@ export class UnseenError extends MissingNotificationError {
   override readonly name: string = 'UnseenError';
 }
 
-/** What an operator has to do about a {@link MissingNotificationError}. The notice may be lost, or merely late. */
+/** The advice to an operator about a {@link MissingNotificationError}. The notice may be lost, or merely late. */
 export function adviceForMissingNotifications(
   error: MissingNotificationError,
   { databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,

@@ -13,7 +13,7 @@ import { Listener, settleAll, type ListenerEvents } from './notifications.ts';
 import { PrimaryLog } from './standby/primary-log.ts';
 import type { Database } from './tables.ts';
 
-/** What the connections do at this moment. `waiting` counts statements that wait for a connection of the pool. */
+/** The state of the connections at this moment. `waiting` counts statements that wait for a connection of the pool. */
 export interface ConnectionCounts {
   pool: { busy: number; idle: number; limit: number; waiting: number };
   reads: { busy: number; idle: number };
@@ -77,7 +77,7 @@ export interface Store extends Statements {
 
   connections(): ConnectionCounts;
 
-  /** Where the log of the database is after writes; undefined for a store that does not follow it. */
+  /** The position of the log of the database after writes; undefined for a store that does not follow it. */
   readonly log: PrimaryLog | undefined;
 }
 

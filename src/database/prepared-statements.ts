@@ -8,7 +8,7 @@ const statementStates: ReadonlySet<string> = new Set(['26000', '42P05']);
 /** How long the second connection waits for one of the pooler, which may have a single one. */
 const waitMs = 1_000;
 
-/** What the operator has to do about a pooler without prepared statements, as the end of a sentence about the address. */
+/** The advice to an operator about a pooler without prepared statements, as the end of a sentence about the address. */
 export const preparedStatementsAdvice =
   'goes through a pooler that loses prepared statements: use PgBouncer 1.21 or later with max_prepared_statements=200, pool by session, or connect without the pooler';
 

@@ -57,7 +57,7 @@ function contradictionsOf(document: Schema): Fault[] {
 
 interface Contradiction {
   path: (string | number)[];
-  /** What the value at the path contradicts. */
+  /** The keyword that the value contradicts. */
   keyword: string;
 }
 

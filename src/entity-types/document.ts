@@ -148,7 +148,7 @@ export function faultsOfServiceKeyword(keyword: string, value: unknown, pointer:
   }
 }
 
-/** Where a refusal of a pattern leads. */
+/** The page to which a refusal of a pattern leads. */
 const patternSyntax = 'RE2: https://github.com/google/re2/wiki/Syntax';
 
 /** That of a pattern in a file. */

@@ -108,7 +108,7 @@ function itemShapes(reader: AlternativesReader, alternatives: readonly Alternati
   return shapesOf(reader.itemsOf(arrays));
 }
 
-/** What the values of an alternative have in common. */
+/** The common part of the values of an alternative. */
 interface Shape {
   /** The JSON types; `number` stands for integers too. */
   types: ReadonlySet<string>;

@@ -21,7 +21,7 @@ import { parseJson } from '../json/parse-json.ts';
 /** An entity that does not fit the new document or its rules. */
 export interface UnfitEntity {
   key: string;
-  /** Where, and why. */
+  /** The place and the reason. */
   errors: readonly Fault[];
 }
 

@@ -1,4 +1,4 @@
-/** What a change of a type would do, before it is done. */
+/** The consequences of a change of a type, before it is made. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { historyRetention } from '../entities/retention.ts';

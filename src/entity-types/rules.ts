@@ -26,7 +26,7 @@ interface RuleEntry {
   pointer: string;
   /** Equal for entries that need the same columns, indexes and constraints. */
   meaning: unknown;
-  /** What else the entry says. */
+  /** The other members of the entry. */
   rest?: string;
 }
 

@@ -5,7 +5,7 @@ import type { Companion } from '../entities/companion/layout.ts';
 import { ownCompanion } from '../entities/companion/own-names.ts';
 import type { Schema } from './subschemas.ts';
 
-/** What declared a type. */
+/** The source that declared a type. */
 export type TypeSource = Database['entity_type_revision']['source'];
 
 /** A type in force, without its document. */

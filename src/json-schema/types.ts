@@ -1,4 +1,4 @@
-/** What a validator is made of and what it reports. */
+/** The parts of a validator and of its reports. */
 
 export type JsonSchema = Record<string, unknown>;
 

@@ -24,7 +24,7 @@ export class GrowingBuffer {
     this.#length = length;
   }
 
-  /** What was appended since the last call. */
+  /** The bytes that were appended since the last call. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#bytes = Buffer.alloc(0);

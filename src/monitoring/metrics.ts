@@ -108,7 +108,7 @@ export function createMetricSet(context: MonitoringContext): MetricSet {
   );
   meters.gauge(
     'last_backup_timestamp_seconds',
-    'When the newest file in BACKUP_DIR was written; 0 if there is none, absent without BACKUP_DIR.',
+    'The time at which the newest file in BACKUP_DIR was written; 0 if there is none, absent without BACKUP_DIR.',
     () => dailyBackups && (dailyBackups.newest?.getTime() ?? 0) / 1_000,
     'max',
   );

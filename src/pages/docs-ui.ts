@@ -179,7 +179,7 @@ function followColorScheme(): void {
   apply();
 }
 
-/** What the page loads besides Swagger UI, from this server. */
+/** The files that the page loads besides Swagger UI, from this server. */
 export const uiTheme: NonNullable<FastifySwaggerUiOptions['theme']> = {
   css: [{ filename: 'page.css', content: readFileSync(join(import.meta.dirname, 'docs-page.css'), 'utf8') }],
   js: [

@@ -116,7 +116,7 @@ export type ExpectedKind = keyof typeof expectedValues;
 
 export type Values<T> = { [N in keyof T]?: T[N] extends 'text' ? string : number };
 
-/** What is expected; a value that is missing is left out of the text. */
+/** The expected value; a value that is missing is left out of the text. */
 export type Expected = { [K in ExpectedKind]: { kind: K; values: Values<(typeof expectedValues)[K]> } }[ExpectedKind];
 
 type FaultText =

@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Action } from './vocabulary.ts';
 import type { Permit } from './permit.ts';
 
-/** What {@link rowsCovered} compares rows with. */
+/** The values with which {@link rowsCovered} compares rows. */
 export interface PermitValues {
   /** The name of the entities. */
   name: string;

@@ -1,6 +1,6 @@
 /** The words of rights: the actions, the rows that a grant covers, the scopes of a credential and the ways to sign in. */
 
-/** What a grant or a scope can allow. `type` is the declaration of entity types; all others concern entities. */
+/** The actions that a grant or a scope can allow. `type` is the declaration of entity types; all others concern entities. */
 export type Action = 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge';
 /** The rows that a grant covers: those of all users, or those that the caller created. */
 export type Condition = 'any' | 'own';
@@ -20,7 +20,7 @@ export interface Scope {
   actions: Action[];
 }
 
-/** What can be done with entities. */
+/** The actions on entities. */
 export const entityActions = ['create', 'read', 'update', 'delete'] as const satisfies readonly Action[];
 
 /** Every action, in the order in which they are shown. */

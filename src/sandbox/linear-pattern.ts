@@ -23,7 +23,7 @@ interface CompiledPattern {
   program: RE2Set;
   /** Instructions. */
   size: number;
-  /** What each character of a text costs, in instructions. */
+  /** The cost of each character of a text, in instructions. */
   weight: number;
   bytes: number;
 }

@@ -12,7 +12,7 @@ const narrowClassLength = 64;
 const tokens = /\\.|\[(?:\\.|[^\]\\])*\]?|\{(\d+)(,?)(\d*)\}|./gsu;
 
 export interface PatternCost {
-  /** What compiling costs, in units of about 5 µs. It adds the letters, the classes of Unicode, the ranges, and the instructions. */
+  /** The cost of compiling, in units of about 5 µs. It adds the letters, the classes of Unicode, the ranges, and the instructions. */
   compiling: number;
   /** The number of classes of Unicode, such as `\p{L}`. */
   unicodeClasses: number;

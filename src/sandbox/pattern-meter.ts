@@ -2,7 +2,7 @@
 
 /** Instructions times characters for one value: about 0.1 s, measured with the slowest patterns. */
 const maximumPatternWork = 25_000_000;
-/** What a test costs beside its characters, in characters. */
+/** The cost of a test beside its characters, in characters. */
 const testCharacters = 16;
 /** The verdict on a longer text is stored until the value is done: a refused value is tested several times, to find all its faults. */
 const storedLength = 1_000;

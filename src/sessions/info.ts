@@ -8,7 +8,7 @@ import { gatherGrants } from '../accounts/roles.ts';
 import { listProfiles, listRoles, type ProfileRow } from '../accounts/profiles.ts';
 import type { OwnSession } from './self-service.ts';
 
-/** What to add to the session info. */
+/** The members to add to the session info. */
 export interface SessionInfoParts {
   roles: boolean;
   profiles: boolean;

@@ -23,9 +23,9 @@ export interface NewSession {
   scopes: Scope[] | null;
   /** As asked for; else the default profile's, else the user's, else English. */
   locale: string | undefined;
-  /** When its absolute lifetime began; undefined: now. Never counts as later than now. */
+  /** The time at which its absolute lifetime began; undefined: now. Never counts as later than now. */
   authenticatedAt: Date | undefined;
-  /** When the user signed in at the issuer (`auth_time`); undefined if the issuer did not say. A password counts as verified now. */
+  /** The time at which the user signed in at the issuer (`auth_time`); undefined if the issuer did not say. A password counts as verified now. */
   signedInAt?: Date | undefined;
   /** Of the identity that opens it. */
   subject?: string | undefined;
@@ -34,7 +34,7 @@ export interface NewSession {
   endSessionUrl?: string | undefined;
 }
 
-/** What goes into the audit trail when a session is opened, besides the sessions that this ends. */
+/** The events in the audit trail of a session that is opened, besides the sessions that this ends. */
 export interface SessionEvents {
   origin: Origin;
   userName: string;

@@ -21,7 +21,7 @@ export interface PasswordLogin {
   locale: string | undefined;
 }
 
-/** What the password is verified for: the account, and whether a new hash of the password must be stored. */
+/** The result of a verified password: the account, and whether a new hash of the password must be stored. */
 interface Verified {
   account: Account;
   outdated: boolean;

@@ -27,7 +27,7 @@ export interface Opening {
   scopes?: Scope[] | null;
   authenticatedAt?: Date;
   signedInAt?: Date | undefined;
-  /** What came with a sign-in at the issuer. */
+  /** The values that came with a sign-in at the issuer. */
   issuerSession?: { id: string | undefined; endUrl: string | undefined };
 }
 
@@ -45,7 +45,7 @@ export interface RefusedOpening {
   refused: 'account-changed' | 'unlinked';
 }
 
-/** What a statement or transaction has done. */
+/** The result of a statement or transaction. */
 interface Inserted {
   principal: Principal | undefined;
   evicted: string[];

@@ -12,7 +12,7 @@ export interface Lifetimes {
   sessionAbsoluteSeconds: number;
 }
 
-/** What a transition changes besides the token. */
+/** The changes of a transition besides the token. */
 export type TokenChange = { refresh: Lifetimes } | { profileId: string; locale: string | undefined } | { credentialVersion: number };
 
 /**

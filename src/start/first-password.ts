@@ -70,7 +70,7 @@ export async function leftPasswordFile({ dataDir }: Config): Promise<string | un
   return name === undefined ? undefined : join(directory, name);
 }
 
-/** What the operator reads. */
+/** The text for the operator. */
 export function firstAdministratorText({ name, password, file }: MadeAdministrator): string {
   if (file === undefined) {
     return `

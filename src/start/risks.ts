@@ -83,7 +83,7 @@ export function lacksProxy({ publicUrl, trustProxy }: Pick<Config, 'publicUrl' |
 /** What the file of the first password means as long as it is there. */
 export const leftPasswordRisk = (file: string) => `${file} still has the first password: sign in, change the password, and delete the file`;
 
-/** What HTTP_ON_PRIVATE_NETWORK gives up. */
+/** The protection that HTTP_ON_PRIVATE_NETWORK removes. */
 export const plainHttpRisk =
   'HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read and change passwords, sessions and data on their way, and can act as this service';
 

@@ -100,7 +100,7 @@ export class CsvWriter {
     return rest.length > 0 ? `{${rest.join()}}` : undefined;
   }
 
-  /** What is left of the value after its cells are filled. */
+  /** The rest of the value after its cells are filled. */
   #place(cells: string[], text: string, { index, kind, below }: Branch): string | undefined {
     const cell = index === undefined ? undefined : this.#cell(text, kind);
     if (cell !== undefined && index !== undefined) cells[index] = cell;

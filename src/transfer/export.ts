@@ -13,7 +13,7 @@ import type { CsvWriter } from './csv-writer.ts';
 
 export interface ExportSource {
   readers: Readers;
-  /** What the export must have at least. */
+  /** The position that the export must have at least. */
   after?: LogPosition | undefined;
   types: EntityTypes;
   /** What to read, with the rights as they are now; called before each part. Throws when the export has to end. */

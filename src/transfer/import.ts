@@ -8,7 +8,7 @@ import { Refusals, type RefusedRows } from './refusals.ts';
 const portionRows = 500;
 const portionCharacters = 1_000_000;
 
-/** What has been done so far. */
+/** The work that is done so far. */
 export interface ImportCounts {
   /** The last row whose outcome is known. */
   row: number;

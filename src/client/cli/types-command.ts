@@ -18,7 +18,7 @@ export interface TypesOptions extends CredentialOptions {
   check?: boolean | undefined;
 }
 
-/** Where the command reads and writes besides files. */
+/** The streams of the command besides files. */
 export interface Surroundings {
   environment: NodeJS.ProcessEnv;
   prompt: Prompt;

@@ -49,7 +49,7 @@ export class ReadPipeline {
     return { open: open.length, busy: open.filter(({ underWay }) => underWay > 0).length };
   }
 
-  /** When the server last answered over one of the connections, as performance.now() says; 0 before that. */
+  /** The time at which the server last answered over one of the connections, as performance.now() says; 0 before that. */
   get answeredAt(): number {
     return Math.max(...this.#connections.map(({ client }) => client?.answeredAt ?? 0), 0);
   }

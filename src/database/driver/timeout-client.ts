@@ -36,9 +36,9 @@ export class TimeoutClient extends SettlingClient {
   onUnresponsive: (silentMs: number) => void = () => undefined;
   #isUnresponsive = false;
   readonly #timeoutMs: number;
-  /** When each statement under way was sent, oldest first. PostgreSQL answers in this order; a statement that could not be sent may leave earlier. */
+  /** The times at which the statements under way were sent, oldest first. PostgreSQL answers in this order; a statement that could not be sent may leave earlier. */
   readonly #sentAt: number[] = [];
-  /** When the server last answered a statement, as performance.now() says; 0 before that. */
+  /** The time at which the server last answered a statement, as performance.now() says; 0 before that. */
   answeredAt = 0;
   /** While a submittable is under way: how many bytes the connection had carried when it was last checked, and when that number changed. */
   #progress: { bytes: number; at: number } | undefined;

@@ -38,7 +38,7 @@ const SigningInClient = Client as unknown as new (config: ClientConfig) => Clien
  * was verified. With it, exactly the methods that it lists. Otherwise `connect` rejects with an {@link UntrustedServerError}.
  */
 export class VerifiedClient extends SigningInClient {
-  /** What the address asks for. */
+  /** The encryption that the address demands. */
   readonly encryption: Encryption;
   readonly #required: AuthMethod[] | undefined;
   #method: AuthMethod = 'none';

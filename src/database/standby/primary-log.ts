@@ -1,4 +1,4 @@
-/** Where the log of the primary is: after the writes of this process, for tokens; and at moments of the last seconds, for the lag of a standby. */
+/** The position of the log of the primary: after the writes of this process, for tokens; and at moments of the last seconds, for the lag of a standby. */
 import { sql } from 'kysely';
 import { builder, prepare, type Executor } from '../driver/prepared.ts';
 import { hasReached, latestOf, positionIn, type LogPosition, type PositionRow } from './log-position.ts';
@@ -32,7 +32,7 @@ const precision = 1 / 20;
 
 interface Sample {
   position: LogPosition;
-  /** When the primary was asked, in milliseconds of the monotonic clock. */
+  /** The time at which the primary was queried, in milliseconds of the monotonic clock. */
   at: number;
 }
 
@@ -67,7 +67,7 @@ export class PrimaryLog {
     return this.#losses === this.#mendedLosses ? this.#latest : await this.atPresent();
   }
 
-  /** Where the log is now; undefined if the primary does not say. */
+  /** The position of the log now; undefined if the primary does not say. */
   async atPresent(): Promise<LogPosition | undefined> {
     const losses = this.#losses;
     try {

@@ -17,9 +17,9 @@ export interface Reads extends Pick<Store, 'read' | 'run' | 'query' | 'queryRepe
   position(): Promise<LogPosition | undefined>;
 }
 
-/** What a server must have to be read from. */
+/** The state that a server must have to be read from. */
 export interface Need {
-  /** What it has replayed; undefined for anything. */
+  /** The position that it must have replayed; undefined for anything. */
   after: LogPosition | undefined;
   /** The name of the entities, and the revision of their type that the statements are made for; 0 for none. */
   name: string;
@@ -28,7 +28,7 @@ export interface Need {
   spansTypes?: boolean;
 }
 
-/** What was read, and how new it is as the header `Consistency` says it; undefined where there is no standby. */
+/** The result of a read, and how new it is as the header `Consistency` says it; undefined where there is no standby. */
 export interface FreshResult<T> {
   value: T;
   consistency: string | undefined;
@@ -37,7 +37,7 @@ export interface FreshResult<T> {
 /** Runs `work` on the chosen server, and once more on the primary if a standby fails. */
 export type Reading = <T>(work: (reads: Reads) => Promise<T>) => Promise<FreshResult<T>>;
 
-/** Where a read went, or why it did not go to the standby. */
+/** The server of a read, or the reason why it was not the standby. */
 export type ReadOutcome = 'standby' | 'behind' | 'lagging' | 'other-type' | 'down' | 'busy' | 'failed';
 
 export class Readers {

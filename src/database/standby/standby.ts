@@ -54,7 +54,7 @@ export interface StandbyEvents {
   onUp: () => void;
 }
 
-/** What became of a read: `value`, or why the standby is not to be used. */
+/** The outcome of a read: `value`, or why the standby is not to be used. */
 export type StandbyAttempt<T, R> = { value: T } | { refusal: R | 'down' | 'busy' | 'failed' };
 
 export class Standby {

@@ -19,7 +19,7 @@ export interface SequenceContents {
 }
 
 export interface Contents {
-  /** When the snapshot was taken, by the database's clock (RFC 3339). */
+  /** The time at which the snapshot was taken, by the database's clock (RFC 3339). */
   takenAt: string;
   /** The migrations that made the tables, in their order. */
   migrations: string[];

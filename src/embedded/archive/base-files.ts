@@ -10,7 +10,7 @@ import { readManifest } from './base-copy.ts';
 import { baseArchive, type Base } from './histories.ts';
 import type { Manifest } from './manifest.ts';
 
-/** Where the files go: paths are relative, below the cluster. */
+/** The places of the files: paths are relative, below the cluster. */
 export interface FileTarget {
   directory(path: string): Promise<void>;
   file(path: string, content: AsyncIterable<Buffer>): Promise<void>;

@@ -26,7 +26,7 @@ const segmentFile = /^([\dA-F]{24})\.(gz|partial)$/;
 
 export interface Base {
   path: string;
-  /** When the copy was complete: every later moment of the history can be restored from it. */
+  /** The time at which the copy was complete: every later moment of the history can be restored from it. */
   at: Date;
 }
 

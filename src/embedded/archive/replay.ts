@@ -12,7 +12,7 @@ export interface Replay {
   isStopped: boolean;
   /** The end of the last record. */
   end: bigint;
-  /** When the last transaction ended, in milliseconds rounded up; undefined: there was none. */
+  /** The time at which the last transaction ended, in milliseconds rounded up; undefined: there was none. */
   lastAt: Date | undefined;
 }
 

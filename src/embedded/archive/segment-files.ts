@@ -11,7 +11,7 @@ import { segmentBytes } from './segments.ts';
 
 const checksumBytes = 4;
 
-/** What follows the bytes of a segment that was received whole. */
+/** The bytes that follow those of a segment that was received whole. */
 export function checksumOf(checksum: number): Buffer {
   const bytes = Buffer.alloc(checksumBytes);
   bytes.writeUInt32BE(checksum);

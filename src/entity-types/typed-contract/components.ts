@@ -7,7 +7,7 @@ import { mapMembers, mapSubschemas, isSchemaObject, targetOf, walkSchemas, type 
 import { pascalCase } from './names.ts';
 import { referTo } from './tests.ts';
 
-/** What a component describes: fields, a merge patch of them, or their tests in a filter. */
+/** The subject of a component: fields, a merge patch of them, or their tests in a filter. */
 export type Form = '' | 'Patch' | 'Test';
 
 /** Keywords without a meaning for clients, or with another one inside of an OpenAPI document. */

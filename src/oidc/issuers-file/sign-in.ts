@@ -18,7 +18,7 @@ export interface Prompts {
 export interface IssuerLogoutPage {
   /** The issuer's page; undefined: `end_session_endpoint` of its metadata. */
   endpoint: string | undefined;
-  /** Where the issuer sends the browser in the end: a URL, or a path on this service's origin; undefined: the root of PUBLIC_URL. */
+  /** The place to which the issuer sends the browser in the end: a URL, or a path on this service's origin; undefined: the root of PUBLIC_URL. */
   returnTo: string | undefined;
   /** The name of the parameter with that URL. */
   returnParameter: string;

@@ -20,7 +20,7 @@ import type { Issuer } from '../issuers-file/read.ts';
 /** The largest accepted difference between the issuer's clock and this server's clock, in seconds. */
 export const leewaySeconds = 60;
 
-/** What an issuer publishes about itself. */
+/** The metadata that an issuer publishes about itself. */
 export interface DiscoveredIssuer {
   client: Configuration;
   jwksUri: URL;

@@ -116,7 +116,7 @@ export class IssuerRegistry {
   }
 }
 
-/** What the service asks the issuer for. */
+/** The requests that the service sends to the issuer. */
 function requestsTo({ keys, provider, introspection }: TrustedIssuer): Pick<IssuerKeys, 'isFailing' | 'retryFailed'>[] {
   return [keys, provider, ...(introspection ? [introspection] : [])];
 }
