@@ -4,7 +4,7 @@ import type { Fault } from '../problems/faults.ts';
 import { BoundedQueue, busyProblem } from '../admission/concurrency-limit.ts';
 import { Sandbox, SandboxEndedError } from '../sandbox/sandbox.ts';
 import type { DocumentJob, DocumentReport } from './document-worker.ts';
-import { reported } from './document.ts';
+import { reportedFaults } from './document.ts';
 import { linearPatternSize } from '../sandbox/linear-pattern.ts';
 import { costlyPatternIn, patternsIn } from './patterns.ts';
 import { isSchemaObject, type Schema } from './subschemas.ts';

@@ -12,13 +12,6 @@ const furtherAnswerHeaders = ['Content-Language', 'Allow', 'RateLimit', 'RateLim
 const forbiddenAnswerHeader = 'Set-Cookie';
 const preflightSeconds = '600';
 
-/** An operation of the contract, with the headers of its requests and answers. */
-interface CorsOperation {
-  method: string;
-  parameters: readonly { in: string; name: string }[];
-  responses: Record<string, { headers?: object }>;
-}
-
 /** A member of the contract's `securitySchemes`, as far as it names the header of the credential. */
 type SecurityScheme = { type?: string; in?: string; name?: string };
 
