@@ -22,9 +22,9 @@ with written as (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'deleted', $14, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $15, $16::uuid
     from "written"
   )
 select "key"
@@ -67,9 +67,9 @@ with input as materialized (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'created', $12, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $13, $14::uuid
     from "written"
   )
 select key, version
@@ -93,14 +93,14 @@ with written as (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'created', $20, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $21, $22::uuid
     from "written"
   ),
   also as (
     insert into idempotency (user_name, entity, operation, key, fingerprint, entity_key)
-    select $21, name, $22, $23, $24, key from written
+    select $23, name, $24, $25, $26, key from written
   )
 select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy", fields::text as fields
@@ -116,11 +116,13 @@ with input as materialized (
         case when set_config('lock_timeout', coalesce($1::text, current_setting('lock_timeout')), true) is not null then $2 end
       )::jsonb
     ) as (
-      name text, given bigint, fields jsonb, "userName" text, "sessionId" uuid, "requestId" text, "address" text,
-        "userAgent" text, "typeRevision" bigint
+      name text, given bigint, fields jsonb, "userName" text, "sessionId" uuid, "credential" text, "requestId" text,
+        "address" text, "userAgent" text, "typeRevision" bigint
     )
   )
-  with ordinality as input (name, given, fields, "userName", "sessionId", "requestId", "address", "userAgent", "typeRevision", n)
+  with ordinality as input (
+    name, given, fields, "userName", "sessionId", "credential", "requestId", "address", "userAgent", "typeRevision", n
+  )
 ),
   inserted as (
     insert into entity (name, key, fields, created_by, updated_by) overriding system value
@@ -142,9 +144,9 @@ with input as materialized (
     using (n)
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'created', "userName",
-      written.created_at, written.created_by, written.fields
+      written.created_at, written.created_by, written.fields, "credential", "requestId"::uuid
     from written
     join input
     using (n)
@@ -209,18 +211,20 @@ with input as materialized (
       )::jsonb
     ) as (
       name text, key bigint, owner text, version bigint, fields jsonb, "limit" int, "userName" text, "sessionId" uuid,
-        "requestId" text, "address" text, "userAgent" text, "typeRevision" bigint
+        "credential" text, "requestId" text, "address" text, "userAgent" text, "typeRevision" bigint
     )
   )
   with ordinality as input (
-    name, key, owner, version, fields, "limit", "userName", "sessionId", "requestId", "address", "userAgent", "typeRevision", n
+    name, key, owner, version, fields, "limit", "userName", "sessionId", "credential", "requestId", "address", "userAgent",
+      "typeRevision", n
   )
 ),
   merged as materialized (
     select n, found.*, "limit", "userName"
     from input
     cross join lateral (
-      select entity.name, entity.key, input.fields
+      select entity.name, entity.key, input.fields, case
+        when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
       from entity
       where entity.name = "input"."name"
         and ("input"."owner"::text is null or entity.created_by = "input"."owner")
@@ -240,7 +244,7 @@ with input as materialized (
     where entity.name = merged.name
       and entity.key = merged.key and octet_length(merged.fields::text) <= "merged"."limit"
       and merged.n between 1 and 1000
-    returning n, entity.*
+    returning n, entity.*, merged.former
   ),
   events as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
@@ -251,12 +255,15 @@ with input as materialized (
     using (n)
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'updated', "userName",
-      written.created_at, written.created_by, written.fields
+      written.created_at, written.created_by, written.fields, "credential", "requestId"::uuid , change.changed, change.before
     from written
     join input
     using (n)
+    cross join lateral json_changed_members("former", written.fields, (former || written.fields)) as change
   )
 select n
 from written;
@@ -264,7 +271,8 @@ from written;
 -- entity.restore
 -- src/entities/writing
 with merged as materialized (
-  select name, key, $1::jsonb as fields
+  select name, key, $1::jsonb as fields, case
+    when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
   from entity
   where entity.name = $2
     and ($3::text is null or entity.created_by = $4)
@@ -280,7 +288,7 @@ with merged as materialized (
     set fields = merged.fields, version = version + 1, updated_at = greatest(now(), entity.updated_at), updated_by = $12
     from merged
     where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= $13
-    returning entity.*
+    returning entity.*, merged.former
   ),
   events as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
@@ -289,10 +297,13 @@ with merged as materialized (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'restored', $19, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $20, $21::uuid , change.changed, change.before
     from "written"
+    cross join lateral json_changed_members("former", written.fields, (former || $22::jsonb)) as change
   )
 select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy", fields::text as fields
@@ -303,15 +314,15 @@ select name, key, version, created_at::text as "createdAt", created_by as "creat
 from (
   select entity.*
   from entity
-  where entity.name = $20
-    and ($21::text is null or entity.created_by = $22)
-    and entity.key = $23::bigint
-    and ($24::bigint[] is null or entity.version = any($25))
-    and coalesce((select entity_type.revision from entity_type where entity_type.name = $26), 0) = $27::bigint
+  where entity.name = $23
+    and ($24::text is null or entity.created_by = $25)
+    and entity.key = $26::bigint
+    and ($27::bigint[] is null or entity.version = any($28))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $29), 0) = $30::bigint
     and not exists (select from entity_type where false for key share)
     and not exists (select from merged)
-    and (entity.fields = $28::jsonb and entity.fields::text = $29::jsonb::text)
-    and octet_length(entity.fields::text) <= $30
+    and (entity.fields = $31::jsonb and entity.fields::text = $32::jsonb::text)
+    and octet_length(entity.fields::text) <= $33
 ) as unchanged;
 
 -- entity.state
@@ -339,14 +350,14 @@ with written as (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'deleted', $14, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $15, $16::uuid
     from "written"
   ),
   also as (
     insert into entity_trash (name, key, version, fields, created_at, created_by, updated_at, updated_by, deleted_by, expires_at)
-    select name, key, version, fields, created_at, created_by, updated_at, updated_by, $15, now() + $16::interval
+    select name, key, version, fields, created_at, created_by, updated_at, updated_by, $17, now() + $18::interval
     from written
   )
 select "key"
@@ -367,7 +378,7 @@ with trashed as (
     and entity_trash.version = any($5::bigint[])
     and coalesce((select entity_type.revision from entity_type where entity_type.name = $6), 0) = $7::bigint
     and not exists (select from entity_type where false for key share)
-  returning *
+  returning *, case when "entity_trash".updated_at < now() - interval '12 hours' then "entity_trash".fields end as former
 ),
   written as (
     insert into entity (name, key, version, fields, created_at, created_by, updated_at, updated_by) overriding system value
@@ -382,10 +393,15 @@ with trashed as (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'restored', $15, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $16, $17::uuid , change.changed, change.before
     from "written"
+    cross join lateral json_changed_members(
+      (select former from trashed), written.fields, ((select former from trashed) || written.fields)
+    ) as change
   )
 select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy", fields::text as fields
@@ -394,7 +410,8 @@ from written;
 -- entity.update
 -- src/entities/writing
 with merged as materialized (
-  select name, key, json_merge_patch(fields, $1::jsonb) as fields
+  select name, key, json_merge_patch(fields, $1::jsonb) as fields, case
+    when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
   from entity
   where entity.name = $2
     and ($3::text is null or entity.created_by = $4)
@@ -415,7 +432,7 @@ with merged as materialized (
     set fields = merged.fields, version = version + 1, updated_at = greatest(now(), entity.updated_at), updated_by = $13
     from merged
     where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= $14
-    returning entity.*
+    returning entity.*, merged.former
   ),
   events as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
@@ -424,10 +441,13 @@ with merged as materialized (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'updated', $20, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $21, $22::uuid , change.changed, change.before
     from "written"
+    cross join lateral json_changed_members("former", written.fields, $23::jsonb) as change
   )
 select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy", fields::text as fields
@@ -438,20 +458,20 @@ select name, key, version, created_at::text as "createdAt", created_by as "creat
 from (
   select entity.*
   from entity
-  where entity.name = $21
-    and ($22::text is null or entity.created_by = $23)
-    and entity.key = $24::bigint
-    and ($25::bigint[] is null or entity.version = any($26))
-    and coalesce((select entity_type.revision from entity_type where entity_type.name = $27), 0) = $28::bigint
+  where entity.name = $24
+    and ($25::text is null or entity.created_by = $26)
+    and entity.key = $27::bigint
+    and ($28::bigint[] is null or entity.version = any($29))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $30), 0) = $31::bigint
     and not exists (select from entity_type where false for key share)
     and not exists (select from merged)
     and case
-    when entity.fields @> jsonb_strip_nulls($29::jsonb) then (
-      entity.fields = json_merge_patch(entity.fields, $30::jsonb)
-        and entity.fields::text = json_merge_patch(entity.fields, $31::jsonb)::text
+    when entity.fields @> jsonb_strip_nulls($32::jsonb) then (
+      entity.fields = json_merge_patch(entity.fields, $33::jsonb)
+        and entity.fields::text = json_merge_patch(entity.fields, $34::jsonb)::text
     )
     else false end
-    and octet_length(entity.fields::text) <= $32
+    and octet_length(entity.fields::text) <= $35
 ) as unchanged;
 
 -- entity.update-many
@@ -465,19 +485,20 @@ with input as materialized (
       )::jsonb
     ) as (
       name text, key bigint, owner text, versions bigint[], patch jsonb, merged jsonb, "limit" int, "userName" text,
-        "sessionId" uuid, "requestId" text, "address" text, "userAgent" text, "typeRevision" bigint
+        "sessionId" uuid, "credential" text, "requestId" text, "address" text, "userAgent" text, "typeRevision" bigint
     )
   )
   with ordinality as input (
-    name, key, owner, versions, patch, merged, "limit", "userName", "sessionId", "requestId", "address", "userAgent",
-      "typeRevision", n
+    name, key, owner, versions, patch, merged, "limit", "userName", "sessionId", "credential", "requestId", "address",
+      "userAgent", "typeRevision", n
   )
 ),
   merged as materialized (
     select n, found.*, "limit", "userName"
     from input
     cross join lateral (
-      select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields
+      select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields, case
+        when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
       from entity
       where entity.name = "input"."name"
         and ("input"."owner"::text is null or entity.created_by = "input"."owner")
@@ -510,7 +531,7 @@ with input as materialized (
     where entity.name = merged.name
       and entity.key = merged.key and octet_length(merged.fields::text) <= "merged"."limit"
       and merged.n between 1 and 1000
-    returning n, entity.*
+    returning n, entity.*, merged.former
   ),
   events as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
@@ -521,12 +542,15 @@ with input as materialized (
     using (n)
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'updated', "userName",
-      written.created_at, written.created_by, written.fields
+      written.created_at, written.created_by, written.fields, "credential", "requestId"::uuid , change.changed, change.before
     from written
     join input
     using (n)
+    cross join lateral json_changed_members("former", written.fields, coalesce(patch, former || input.merged)) as change
   )
 select n, name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy", fields::text as fields
@@ -612,22 +636,25 @@ limit $6;
 
 -- history.list
 -- src/entities/history
-select "id", "name", "key", "version", "operation", "createdAt", "createdBy", "updatedAt", "updatedBy", case
-  when earlier is not null
-  and n <= $1 then array(
-    select key from jsonb_each(fields) as now full
-    join jsonb_each(earlier) as before
-    using (key)
-    where case
-      when record_image_ne(row(now.value), row(before.value)) then now.value::text is distinct from before.value::text end
-    order by key
-  ) end as "changed",
-    case
+select "id", "name", "key", "version", "operation", "createdAt", "createdBy", "updatedAt", "updatedBy",
+  coalesce(
+    stored, case
+      when earlier is not null
+      and n <= $1 then array(
+        select key from jsonb_each(fields) as now full
+        join jsonb_each(earlier) as before
+        using (key)
+        where case
+          when record_image_ne(row(now.value), row(before.value)) then now.value::text is distinct from before.value::text end
+        order by key
+      ) end
+  ) as "changed",
+  case
   when n = 1
   or (bytes <= 7864320 and n <= $2) then fields::text end as "fields"
 from (
   select "id", "name", "key", "version", "operation", created_at::text as "createdAt", "created_by" as "createdBy",
-    at::text as "updatedAt", "changed_by" as "updatedBy", "fields",
+    at::text as "updatedAt", "changed_by" as "updatedBy", "fields", "changed" as "stored",
     sum(octet_length(fields::text)) over (order by version desc, id desc) as "bytes",
     row_number() over (order by version desc, id desc) as "n", lead(fields) over (order by version desc, id desc) as "earlier"
   from "entity_change"
@@ -1038,9 +1065,9 @@ with written as (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'deleted', $14, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $15, $16::uuid
     from "written"
   )
 select key, entity_companion_delete('x3', "key")
@@ -1067,9 +1094,9 @@ with input as materialized (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'created', $12, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $13, $14::uuid
     from "written"
   ),
   companion as (
@@ -1099,9 +1126,9 @@ with written as (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'created', $20, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $21, $22::uuid
     from "written"
   ),
   companion as (
@@ -1110,13 +1137,13 @@ with written as (
     from (
       select written.key, null::text[] as kept, "c1", "c3", "c4", "c5"
       from written
-      cross join jsonb_to_record($21::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
+      cross join jsonb_to_record($23::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
     ) as changed
     order by "c1"
   ),
   also as (
     insert into idempotency (user_name, entity, operation, key, fingerprint, entity_key)
-    select $22, name, $23, $24, $25, key from written
+    select $24, name, $25, $26, $27, key from written
   )
 select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy", fields::text as fields
@@ -1132,12 +1159,13 @@ with input as materialized (
         case when set_config('lock_timeout', coalesce($1::text, current_setting('lock_timeout')), true) is not null then $2 end
       )::jsonb
     ) as (
-      name text, given bigint, fields jsonb, "userName" text, "sessionId" uuid, "requestId" text, "address" text,
-        "userAgent" text, "typeRevision" bigint, "c1" text, "c3" bigint, "c4" text, "c5" text
+      name text, given bigint, fields jsonb, "userName" text, "sessionId" uuid, "credential" text, "requestId" text,
+        "address" text, "userAgent" text, "typeRevision" bigint, "c1" text, "c3" bigint, "c4" text, "c5" text
     )
   )
   with ordinality as input (
-    name, given, fields, "userName", "sessionId", "requestId", "address", "userAgent", "typeRevision", "c1", "c3", "c4", "c5", n
+    name, given, fields, "userName", "sessionId", "credential", "requestId", "address", "userAgent", "typeRevision", "c1", "c3",
+      "c4", "c5", n
   )
 ),
   inserted as (
@@ -1160,9 +1188,9 @@ with input as materialized (
     using (n)
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'created', "userName",
-      written.created_at, written.created_by, written.fields
+      written.created_at, written.created_by, written.fields, "credential", "requestId"::uuid
     from written
     join input
     using (n)
@@ -1188,19 +1216,21 @@ with input as materialized (
       )::jsonb
     ) as (
       name text, key bigint, owner text, version bigint, fields jsonb, "limit" int, "userName" text, "sessionId" uuid,
-        "requestId" text, "address" text, "userAgent" text, "typeRevision" bigint, "c1" text, "c3" bigint, "c4" text, "c5" text
+        "credential" text, "requestId" text, "address" text, "userAgent" text, "typeRevision" bigint, "c1" text, "c3" bigint,
+        "c4" text, "c5" text
     )
   )
   with ordinality as input (
-    name, key, owner, version, fields, "limit", "userName", "sessionId", "requestId", "address", "userAgent", "typeRevision",
-      "c1", "c3", "c4", "c5", n
+    name, key, owner, version, fields, "limit", "userName", "sessionId", "credential", "requestId", "address", "userAgent",
+      "typeRevision", "c1", "c3", "c4", "c5", n
   )
 ),
   merged as materialized (
     select n, found.*, "limit", "userName"
     from input
     cross join lateral (
-      select entity.name, entity.key, input.fields
+      select entity.name, entity.key, input.fields, case
+        when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
       from entity
       where entity.name = "input"."name"
         and ("input"."owner"::text is null or entity.created_by = "input"."owner")
@@ -1220,7 +1250,7 @@ with input as materialized (
     where entity.name = merged.name
       and entity.key = merged.key and octet_length(merged.fields::text) <= "merged"."limit"
       and merged.n between 1 and 1000
-    returning n, entity.*
+    returning n, entity.*, merged.former
   ),
   events as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
@@ -1231,12 +1261,15 @@ with input as materialized (
     using (n)
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'updated', "userName",
-      written.created_at, written.created_by, written.fields
+      written.created_at, written.created_by, written.fields, "credential", "requestId"::uuid , change.changed, change.before
     from written
     join input
     using (n)
+    cross join lateral json_changed_members("former", written.fields, (former || written.fields)) as change
   ),
   companion as (
     update "entity_data"."x3" as companion
@@ -1269,7 +1302,8 @@ from written;
 -- entity.restore, with the table of a type
 -- src/entities/writing
 with merged as materialized (
-  select name, key, $1::jsonb as fields
+  select name, key, $1::jsonb as fields, case
+    when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
   from entity
   where entity.name = $2
     and ($3::text is null or entity.created_by = $4)
@@ -1285,7 +1319,7 @@ with merged as materialized (
     set fields = merged.fields, version = version + 1, updated_at = greatest(now(), entity.updated_at), updated_by = $12
     from merged
     where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= $13
-    returning entity.*
+    returning entity.*, merged.former
   ),
   events as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
@@ -1294,10 +1328,13 @@ with merged as materialized (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'restored', $19, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $20, $21::uuid , change.changed, change.before
     from "written"
+    cross join lateral json_changed_members("former", written.fields, (former || $22::jsonb)) as change
   ),
   companion as (
     update "entity_data"."x3" as companion
@@ -1315,7 +1352,7 @@ with merged as materialized (
       from (
         select written.key, null::text[] as kept, "c1", "c3", "c4", "c5"
         from written
-        cross join jsonb_to_record($20::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
+        cross join jsonb_to_record($23::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
       ) as changed
     ) as computed
     cross join lateral (
@@ -1337,15 +1374,15 @@ select name, key, version, created_at::text as "createdAt", created_by as "creat
 from (
   select entity.*
   from entity
-  where entity.name = $21
-    and ($22::text is null or entity.created_by = $23)
-    and entity.key = $24::bigint
-    and ($25::bigint[] is null or entity.version = any($26))
-    and coalesce((select entity_type.revision from entity_type where entity_type.name = $27), 0) = $28::bigint
+  where entity.name = $24
+    and ($25::text is null or entity.created_by = $26)
+    and entity.key = $27::bigint
+    and ($28::bigint[] is null or entity.version = any($29))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $30), 0) = $31::bigint
     and not exists (select from entity_type where false for key share)
     and not exists (select from merged)
-    and (entity.fields = $29::jsonb and entity.fields::text = $30::jsonb::text)
-    and octet_length(entity.fields::text) <= $31
+    and (entity.fields = $32::jsonb and entity.fields::text = $33::jsonb::text)
+    and octet_length(entity.fields::text) <= $34
 ) as unchanged;
 
 -- entity.trash, with the table of a type
@@ -1367,14 +1404,14 @@ with written as (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request)
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'deleted', $14, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $15, $16::uuid
     from "written"
   ),
   also as (
     insert into entity_trash (name, key, version, fields, created_at, created_by, updated_at, updated_by, deleted_by, expires_at)
-    select name, key, version, fields, created_at, created_by, updated_at, updated_by, $15, now() + $16::interval
+    select name, key, version, fields, created_at, created_by, updated_at, updated_by, $17, now() + $18::interval
     from written
   )
 select key, entity_companion_delete('x3', "key")
@@ -1391,7 +1428,7 @@ with trashed as (
     and entity_trash.version = any($5::bigint[])
     and coalesce((select entity_type.revision from entity_type where entity_type.name = $6), 0) = $7::bigint
     and not exists (select from entity_type where false for key share)
-  returning *
+  returning *, case when "entity_trash".updated_at < now() - interval '12 hours' then "entity_trash".fields end as former
 ),
   written as (
     insert into entity (name, key, version, fields, created_at, created_by, updated_at, updated_by) overriding system value
@@ -1406,10 +1443,15 @@ with trashed as (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'restored', $15, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $16, $17::uuid , change.changed, change.before
     from "written"
+    cross join lateral json_changed_members(
+      (select former from trashed), written.fields, ((select former from trashed) || written.fields)
+    ) as change
   ),
   companion as (
     insert into "entity_data"."x3" ("key", "c1", "c3", "c4", "c5")
@@ -1417,7 +1459,7 @@ with trashed as (
     from (
       select written.key, null::text[] as kept, "c1", "c3", "c4", "c5"
       from written
-      cross join jsonb_to_record($16::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
+      cross join jsonb_to_record($18::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
     ) as changed
     order by "c1"
   )
@@ -1428,7 +1470,8 @@ from written;
 -- entity.update, with the table of a type
 -- src/entities/writing
 with merged as materialized (
-  select name, key, json_merge_patch(fields, $1::jsonb) as fields
+  select name, key, json_merge_patch(fields, $1::jsonb) as fields, case
+    when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
   from entity
   where entity.name = $2
     and ($3::text is null or entity.created_by = $4)
@@ -1449,7 +1492,7 @@ with merged as materialized (
     set fields = merged.fields, version = version + 1, updated_at = greatest(now(), entity.updated_at), updated_by = $13
     from merged
     where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= $14
-    returning entity.*
+    returning entity.*, merged.former
   ),
   events as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
@@ -1458,10 +1501,13 @@ with merged as materialized (
     from "written"
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'updated', $20, written.created_at,
-      written.created_by, written.fields
+      written.created_by, written.fields, $21, $22::uuid , change.changed, change.before
     from "written"
+    cross join lateral json_changed_members("former", written.fields, $23::jsonb) as change
   ),
   companion as (
     update "entity_data"."x3" as companion
@@ -1479,7 +1525,7 @@ with merged as materialized (
       from (
         select written.key, null::text[] as kept, "c1", "c3", "c4", "c5"
         from written
-        cross join jsonb_to_record($21::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
+        cross join jsonb_to_record($24::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
       ) as changed
     ) as computed
     cross join lateral (
@@ -1501,20 +1547,20 @@ select name, key, version, created_at::text as "createdAt", created_by as "creat
 from (
   select entity.*
   from entity
-  where entity.name = $22
-    and ($23::text is null or entity.created_by = $24)
-    and entity.key = $25::bigint
-    and ($26::bigint[] is null or entity.version = any($27))
-    and coalesce((select entity_type.revision from entity_type where entity_type.name = $28), 0) = $29::bigint
+  where entity.name = $25
+    and ($26::text is null or entity.created_by = $27)
+    and entity.key = $28::bigint
+    and ($29::bigint[] is null or entity.version = any($30))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $31), 0) = $32::bigint
     and not exists (select from entity_type where false for key share)
     and not exists (select from merged)
     and case
-    when entity.fields @> jsonb_strip_nulls($30::jsonb) then (
-      entity.fields = json_merge_patch(entity.fields, $31::jsonb)
-        and entity.fields::text = json_merge_patch(entity.fields, $32::jsonb)::text
+    when entity.fields @> jsonb_strip_nulls($33::jsonb) then (
+      entity.fields = json_merge_patch(entity.fields, $34::jsonb)
+        and entity.fields::text = json_merge_patch(entity.fields, $35::jsonb)::text
     )
     else false end
-    and octet_length(entity.fields::text) <= $33
+    and octet_length(entity.fields::text) <= $36
 ) as unchanged;
 
 -- entity.update-many, with the table of a type
@@ -1528,20 +1574,21 @@ with input as materialized (
       )::jsonb
     ) as (
       name text, key bigint, owner text, versions bigint[], patch jsonb, merged jsonb, "limit" int, kept text[],
-        "userName" text, "sessionId" uuid, "requestId" text, "address" text, "userAgent" text, "typeRevision" bigint, "c1" text,
-        "c3" bigint, "c4" text, "c5" text
+        "userName" text, "sessionId" uuid, "credential" text, "requestId" text, "address" text, "userAgent" text,
+        "typeRevision" bigint, "c1" text, "c3" bigint, "c4" text, "c5" text
     )
   )
   with ordinality as input (
-    name, key, owner, versions, patch, merged, "limit", kept, "userName", "sessionId", "requestId", "address", "userAgent",
-      "typeRevision", "c1", "c3", "c4", "c5", n
+    name, key, owner, versions, patch, merged, "limit", kept, "userName", "sessionId", "credential", "requestId", "address",
+      "userAgent", "typeRevision", "c1", "c3", "c4", "c5", n
   )
 ),
   merged as materialized (
     select n, found.*, "limit", "userName"
     from input
     cross join lateral (
-      select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields
+      select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields, case
+        when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
       from entity
       where entity.name = "input"."name"
         and ("input"."owner"::text is null or entity.created_by = "input"."owner")
@@ -1574,7 +1621,7 @@ with input as materialized (
     where entity.name = merged.name
       and entity.key = merged.key and octet_length(merged.fields::text) <= "merged"."limit"
       and merged.n between 1 and 1000
-    returning n, entity.*
+    returning n, entity.*, merged.former
   ),
   events as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
@@ -1585,12 +1632,15 @@ with input as materialized (
     using (n)
   ),
   history as (
-    insert into entity_change (at, name, key, version, operation, changed_by, created_at, created_by, fields)
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
     select greatest(now(), written.updated_at), written.name, written.key, written.version, 'updated', "userName",
-      written.created_at, written.created_by, written.fields
+      written.created_at, written.created_by, written.fields, "credential", "requestId"::uuid , change.changed, change.before
     from written
     join input
     using (n)
+    cross join lateral json_changed_members("former", written.fields, coalesce(patch, former || input.merged)) as change
   ),
   companion as (
     update "entity_data"."x3" as companion

@@ -4,13 +4,21 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../lib/options.ts';
 import { exceptionsOf, findClauseFirst } from './find.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const list = new URL('exceptions.txt', import.meta.url);
-const options = { all: { type: 'boolean', default: false }, update: { type: 'boolean', default: false } } as const;
-const { values } = parseArgs({ options });
+const usage = `npm run check:sentences -- [options]
+
+  --all      print the exceptions too
+  --update   remove exceptions from the list that have been mended
+  --help     print this
+`;
+const { values } = readOptions('check:sentences', usage, {
+  all: { type: 'boolean', default: false },
+  update: { type: 'boolean', default: false },
+});
 
 const exceptions = exceptionsOf(readFileSync(list, 'utf8'));
 const found = findClauseFirst(root);

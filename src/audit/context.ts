@@ -1,4 +1,4 @@
-/** What this room needs of the process. */
+/** The parts of the process that this room needs. */
 import type { Store } from '../database/port.ts';
 import type { AuditQuota } from './quota.ts';
 

@@ -5,9 +5,10 @@
 import type { DailyBackups } from '../administration/daily-backups.ts';
 import { theService } from '../audit/actor.ts';
 import { maintainAuditTrail } from '../audit/retention.ts';
-import type { Context } from '../context.ts';
+import type { FollowedFile } from '../config/secret-file.ts';
 import { deleteIdleAttempts } from '../credentials/attempts.ts';
 import { deleteEndedProcesses, type ProcessRow } from '../database/processes.ts';
+import type { Store } from '../database/port.ts';
 import { samplingMs, type Readers } from '../database/standby/readers.ts';
 import { analyzeGrownTables } from '../database/statistics.ts';
 import { maintainHistory } from '../entities/history/history.ts';
@@ -15,6 +16,7 @@ import { deleteOldTicks, makeTick } from '../entities/history/ticks.ts';
 import { deleteOldKeys } from '../entities/idempotency/idempotency.ts';
 import { deleteExpiredTrash } from '../entities/writing/trash.ts';
 import { settleInterrupted } from '../entity-types/apply.ts';
+import type { LeftoverQueue } from '../entity-types/leftover-queue.ts';
 import { listLeftovers } from '../entity-types/leftovers.ts';
 import type { IssuerRegistry } from '../oidc/tokens/issuer-registry.ts';
 import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';
@@ -27,7 +29,10 @@ const minute = 60 * second;
 const tenMinutes = 10 * minute;
 
 /** The parts of a process that its periodic work acts on. */
-export interface PeriodicParts extends Pick<Context, 'store' | 'secretFiles' | 'leftovers'> {
+export interface PeriodicParts {
+  store: Store;
+  leftovers: Pick<LeftoverQueue, 'add'>;
+  secretFiles: readonly FollowedFile[];
   background: Pick<Background, 'every'>;
   readers: Pick<Readers, 'hasStandby' | 'sample'>;
   issuers: Pick<IssuerRegistry, 'retryFailed'>;

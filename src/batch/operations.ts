@@ -1,7 +1,7 @@
 /** The operations of a batch: each with its permit, the type of its entity, and the key that a create will give. */
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../rights/principal.ts';
-import { allow, requireEntityLimits, requireNoFaults, type Checked } from '../entities/writing/rules.ts';
+import { allowChange, requireEntityLimits, requireNoFaults, type Checked } from '../entities/writing/rules.ts';
 import type { Statements } from '../database/port.ts';
 import { NaturalKeys, type SentFields } from '../entities/writing/natural-keys.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
@@ -224,7 +224,7 @@ export class BatchReader {
       case 'create': {
         const create = permit as Permit<'create'>;
         const { text, fields } = await this.#withAllKeys(naturalKeys, index, sent, type);
-        const checked = await inFields(() => allow({ type, next: { text, fields } }));
+        const checked = await inFields(() => allowChange({ type, next: { text, fields } }));
         return { ...common, op: 'create', permit: create, fields: text, checked };
       }
     }

@@ -1,4 +1,4 @@
-/** What this room needs of the process. */
+/** The parts of the process that this room needs. */
 import type { AuditContext } from '../audit/context.ts';
 import type { Hashing } from './hash.ts';
 import type { Throttle } from './throttle.ts';

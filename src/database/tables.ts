@@ -74,7 +74,7 @@ export interface Database {
     session_id: string;
     refreshed: boolean;
     superseded_at: DefaultTimestamp;
-    /** When the refresh was; null after another transition. */
+    /** The time of the refresh; null after another transition. */
     refreshed_at: Date | null;
   };
   api_key: {

@@ -29,7 +29,7 @@ export class LeftoverQueue {
     this.#onFailure = onFailure;
   }
 
-  /** Has the leftovers of the types dropped, one type at a time. What other transactions use is tried again every five seconds. */
+  /** Has the leftovers of the types dropped, one type at a time. The queue tries again every five seconds for what other transactions use. */
   add(names: readonly string[]): void {
     for (const name of names) this.#due.add(name);
     void this.#run();

@@ -18,7 +18,7 @@ export interface StoredTypeFault {
   pointers: readonly string[];
 }
 
-/** What the database has of a revision. */
+/** A revision as the database has it. */
 export interface StoredRevision {
   revision: string;
   document: Schema;

@@ -38,7 +38,7 @@ export function isSchemaObject(value: unknown): value is Schema {
 
 const typeNames: readonly unknown[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
-/** What the keyword `type` says; undefined without it, and where a stored document has a value that names no types. */
+/** The types that the keyword `type` names; undefined without it, and where a stored document has a value that names no types. */
 export function typeNamesOf({ type }: Schema): readonly string[] | undefined {
   const names: unknown[] = [type].flat();
   return names.length > 0 && names.every((name) => typeof name === 'string' && typeNames.includes(name)) ? names.map(String) : undefined;

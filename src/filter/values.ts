@@ -32,7 +32,7 @@ const jsonTypes: Readonly<Record<ScalarType | 'any', string>> = {
   any: 'string, number, boolean',
 };
 
-/** What is known of the texts of a field. */
+/** The known facts of the texts of a field. */
 export interface ComparedTexts {
   /** Those of an `enum`. */
   texts?: readonly string[] | undefined;

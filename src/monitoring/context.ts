@@ -1,15 +1,15 @@
-/** What this room needs of the process: nearly all of it, because each part has metrics. */
+/** The parts of the process that this room needs: nearly all, because each has metrics. */
 import type { FollowedFile, Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { EntityContext } from '../entities/reading/context.ts';
 import type { TypeContext } from '../entity-types/context.ts';
 import type { IssuerContext } from '../oidc/context.ts';
-import type { PasswordContext } from '../password/context.ts';
+import type { PasswordRoomContext } from '../password/context.ts';
 import type { DailyBackups } from '../administration/daily-backups.ts';
 import type { Background } from '../background/background.ts';
 
-export interface MonitoringContext extends PasswordContext, IssuerContext, TypeContext, EntityContext {
-  /** What a scraper of `/metrics` must show; undefined: there is no such route. */
+export interface MonitoringContext extends PasswordRoomContext, IssuerContext, TypeContext, EntityContext {
+  /** The tokens of which a scraper of `/metrics` must show one; undefined: there is no such route. */
   metricsTokens: Current<readonly Secret[]> | undefined;
   /** The files of secrets that this process follows. */
   secretFiles: readonly FollowedFile[];

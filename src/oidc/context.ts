@@ -1,4 +1,4 @@
-/** What this room needs of the process. */
+/** The parts of the process that this room needs. */
 import type { AuditContext } from '../audit/context.ts';
 import type { SessionContext } from '../sessions/context.ts';
 import type { IssuerRegistry } from './tokens/issuer-registry.ts';

@@ -1,8 +1,8 @@
-/** What this room needs of the process. */
+/** The parts of the process that this room needs. */
 import type { PasswordPolicy } from '../credentials/policy.ts';
 import type { LoginContext } from '../sessions/context.ts';
 
-export interface PasswordContext extends LoginContext {
+export interface PasswordRoomContext extends LoginContext {
   /** The rules for new passwords. */
   policy: PasswordPolicy;
 }

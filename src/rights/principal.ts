@@ -31,7 +31,7 @@ export interface Principal {
   method: SessionMethod | 'api-key' | 'bearer';
   issuer: string | null;
   authenticatedAt: Date;
-  /** What stands for the credential in the rows of changes: `session:<id>`, `key:<id>`, `token:<issuer>:<client id>` or `command`. No secret. */
+  /** The credential as the rows of changes name it: `session:<id>`, `key:<id>`, `token:<issuer>:<client id>` or `command`. No secret. */
   credential: string;
   /** Only for a caller with a session cookie. */
   session: SessionRecord | undefined;

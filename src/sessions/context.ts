@@ -1,4 +1,4 @@
-/** What this room needs of the process. */
+/** The parts of the process that this room needs. */
 import type { PrincipalCache } from '../authn/principal-cache.ts';
 import type { Config } from '../config/settings.ts';
 import type { AttemptContext } from '../credentials/context.ts';

@@ -6,7 +6,7 @@ import { writePortion } from '../entities/writing/import-portion.ts';
 import type { PortionOutcome, PortionRequest, PortionRow, RefusedRow } from '../entities/writing/import-rows.ts';
 import type { ImportMode } from '../entities/writing/import-statements.ts';
 import { NaturalKeys, type UniqueValues } from '../entities/writing/natural-keys.ts';
-import { allow, requireNoFaults, validationProblem } from '../entities/writing/rules.ts';
+import { allowChange, requireNoFaults, validationProblem } from '../entities/writing/rules.ts';
 import { whileTypeIsCurrent } from '../entities/writing/type-guard.ts';
 import { requireValuesOf, uniqueBy } from '../entities/writing/upsert.ts';
 import type { Store } from '../database/port.ts';
@@ -165,7 +165,7 @@ async function checkRow(read: ReadRow, { type, rule: by, limitBytes, keys, isOth
     const foreign = isOther ? await otherDatabaseFaults(read, { type, isByKey, isCondition, keys }) : [];
     requireNoFaults(foreign);
     const { fields, text } = await keys.replaced(type, read);
-    const checked = allow({ type, next: { text, fields, limitBytes, isPart: by !== undefined && by.mode !== 'replace' } });
+    const checked = allowChange({ type, next: { text, fields, limitBytes, isPart: by !== undefined && by.mode !== 'replace' } });
     if (by?.rule.kind === 'unique') requireValuesOf(by.rule.companion, by.rule.unique, checked.companion?.values ?? {}, fields);
     return {
       row,

@@ -64,7 +64,7 @@ const keysOf = async (query: Record<string, string>) => {
   expect(status).toBe(200);
   return body.items.map(({ key }) => key);
 };
-/** What `doctor` finds about tables of types. */
+/** The findings of `doctor` about tables of types. */
 const doctor = async () => {
   const { stdout } = await admin.run(['doctor', '--json']);
   const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] };

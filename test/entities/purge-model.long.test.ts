@@ -49,7 +49,7 @@ async function insert(trx: Kysely<Database>, entities: readonly ModelEntity[]): 
   await sql`set constraints all immediate`.execute(trx);
 }
 
-/** What is stored of the entities: those that are live, their rows, those in the trash, and what has been done to each. */
+/** The stored state of the entities: those that are live, their rows, those in the trash, and what has been done to each. */
 async function storedNow(trx: Kysely<Database>) {
   const { rows: live } = await sql<{ key: string }>`
     select key, version, fields from entity where name like 'node%' order by key`.execute(trx);

@@ -5,7 +5,7 @@ import { importFile, refusalsOf } from './imports.ts';
 import { faultsIn, list, pagesOf } from './lists.ts';
 import type { ProblemBody, TestService } from './service.ts';
 
-/** Who takes a time: `all`, `no rule`, or `none`. */
+/** The takers of a time: `all`, `no rule`, or `none`. */
 type Takers = 'all' | 'no rule' | 'none';
 const digits = Array.from({ length: 13 }, (_, count): [string, Takers] => [
   `2026-01-01T00:00:${String(count).padStart(2, '0')}.${'123456789123'.slice(0, count)}Z`,

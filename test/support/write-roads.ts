@@ -17,7 +17,7 @@ export interface ChangeRow {
   requestOfEvent: string | null;
 }
 
-/** What the row says of the change itself. */
+/** The columns of the row about the change itself. */
 export const wholeOf = ({ operation, changed, before }: ChangeRow) => [operation, changed, before];
 export type Expected = ReturnType<typeof wholeOf>[];
 

@@ -22,7 +22,7 @@ export async function dropSurplusRules(trx: Kysely<Database>, companion: Compani
   if (uniques.length > 0) await sql`drop index if exists ${sql.join(uniques)}`.execute(trx);
 }
 
-/** What a table has beyond its layout. */
+/** The parts of a table beyond its layout. */
 export interface Surplus {
   /** The indexes, by the names that {@link retireSurplus} has given them. */
   indexes: readonly string[];

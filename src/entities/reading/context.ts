@@ -1,4 +1,4 @@
-/** What the rooms of entities need of the process. */
+/** The parts of the process that the rooms of entities need. */
 import type { Config } from '../../config/settings.ts';
 import type { Store } from '../../database/port.ts';
 import type { ServiceSecrets } from '../../database/service-secrets.ts';

@@ -16,7 +16,7 @@ import { insertPortion, type PortionOrigin } from './execute.ts';
 import { runTolerantly, type StatementRow } from './tolerant-statements.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { faultsOfReferences } from './references.ts';
-import { allow, requireEntityLimits, requireNoFaults, untyped, validationProblem, type CheckedFields } from './rules.ts';
+import { allowChange, requireEntityLimits, requireNoFaults, untyped, validationProblem, type CheckedFields } from './rules.ts';
 import { conflictProblem, violationOf } from './violations.ts';
 import type { Writes } from './update.ts';
 
@@ -71,7 +71,7 @@ async function checkAll(type: EntityType | undefined, items: readonly NewFields[
     await pauses.whenLong();
     try {
       requireEntityLimits(text, limitBytes);
-      checked.push({ fields: text, ...allow({ type, next: { text, fields } }) });
+      checked.push({ fields: text, ...allowChange({ type, next: { text, fields } }) });
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error;
       faults.push(...error.under(`/${index}`).faults);

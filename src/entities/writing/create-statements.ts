@@ -16,7 +16,7 @@ interface InsertBulk extends ChangeValues {
   rows: string;
 }
 
-/** What has become of a row. */
+/** The row as it was inserted. */
 export interface InsertedRow {
   key: string;
   version: string;

@@ -14,7 +14,7 @@ import type { OnceDone } from '../idempotency/once.ts';
 import { requireReferences } from './references.ts';
 import type { EntityRow } from '../row.ts';
 import { executeAlone, executeClaimed, executeGrouped, type Insertion } from './execute.ts';
-import { allow, requireStoredSize, type Checked } from './rules.ts';
+import { allowChange, requireStoredSize, type Checked } from './rules.ts';
 import { typeHasRevision, whileTypeIsCurrent } from './type-guard.ts';
 import type { Writes } from './update.ts';
 
@@ -52,7 +52,7 @@ async function createUnlessDone(
   return await whileTypeIsCurrent(types, permit.entity, async (type) => {
     let checked: Checked;
     try {
-      checked = allow({ type, next: { text, fields } });
+      checked = allowChange({ type, next: { text, fields } });
       await requireReferences(store, permit, checked.companion);
     } catch (error) {
       const repeat = claim && (await inTurn(() => findRepeat(store, permit, claim, text)));

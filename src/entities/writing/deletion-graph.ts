@@ -1,6 +1,6 @@
 /**
- * The entities that the deletion of one concerns, as far as its references have been followed: those that go with it, and those that lose a reference. What
- * refers to an entity has to go, or to lose the reference, in the same transaction or in an earlier one.
+ * The entities that the deletion of one concerns, as far as its references have been followed: those that go with it, and those that lose a reference. An
+ * entity that refers to another has to go, or to lose the reference, in the same transaction or in an earlier one.
  */
 import type { Kysely } from 'kysely';
 import type { CompanionReference } from '../companion/layout.ts';

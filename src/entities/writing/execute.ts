@@ -33,7 +33,7 @@ export interface Insertion extends CheckedFields {
 export interface Merge extends Checked {
   /** JSON text of an object, which is merged into the fields (RFC 7396); for a restore all fields. */
   patch: string;
-  /** What the patch makes of the only version in `versions`, as a preview has shown; undefined if there was none. To merge again takes 20 µs of PostgreSQL. */
+  /** The result of the patch for the only version in `versions`, as a preview has shown; undefined if there was none. To merge again takes 20 µs of PostgreSQL. */
   merged?: string | undefined;
   /** The columns of the companion table that stay as they are, since the process does not know their values; undefined if it knows all. */
   kept?: readonly string[] | undefined;

@@ -13,7 +13,7 @@ import type { ImportMatching, PortionRequest, PortionRow, PortionTally, RowChang
 import { matchEntities, type ImportMode, type ImportRule, type MatchedEntity } from './import-statements.ts';
 import { referencePaths } from './references.ts';
 import { refusalOf } from './refusal.ts';
-import { allow, guardOfVersion, requirePrecondition, type Guard, type NextFields } from './rules.ts';
+import { allowChange, guardOfVersion, requirePrecondition, type Guard, type NextFields } from './rules.ts';
 import { whileTypeLasts } from './type-guard.ts';
 import { conflictOf } from './upsert.ts';
 import { conflictProblem, duplicatesAt } from './violations.ts';
@@ -105,7 +105,7 @@ export class RowMatcher {
   #allowed(row: PortionRow, next: NextFields | undefined, present?: { guard: Guard; state: { version: string } }): PortionRow | undefined {
     const { type } = this.#request;
     try {
-      if (next) return { ...row, text: next.text, fields: next.fields, ...allow({ type, next, ...present }) };
+      if (next) return { ...row, text: next.text, fields: next.fields, ...allowChange({ type, next, ...present }) };
       if (present) requirePrecondition(type, present.guard, present.state.version);
       return row;
     } catch (error) {

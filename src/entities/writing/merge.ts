@@ -1,5 +1,5 @@
 /**
- * What a patch makes of an entity. Whatever was checked is what is stored: either the patch alone decides, or the statement that writes is guarded by the version
+ * What a patch makes of an entity. The stored fields are those that were checked: either the patch alone decides, or the statement that writes is guarded by the version
  * that was looked at.
  */
 import type { Statements } from '../../database/port.ts';
@@ -11,7 +11,7 @@ import type { Merge } from './execute.ts';
 import { referencePaths, refersFreely, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import { inRounds } from './rounds.ts';
-import { allow, requirePrecondition, untyped, type Guard } from './rules.ts';
+import { allowChange, requirePrecondition, untyped, type Guard } from './rules.ts';
 import { previewUpdate } from './store.ts';
 
 export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {
@@ -31,7 +31,7 @@ export function directMerge(permit: Permit<'update'>, type: EntityType | undefin
   return { ...change, typeRevision, companion: layout && row ? { layout, values: row.values } : undefined, kept: row?.kept };
 }
 
-/** Where to look, and for what. */
+/** The place to look at, and what is looked for. */
 export interface MergeView {
   store: Pick<Statements, 'run' | 'read'>;
   types: Pick<EntityTypes, 'find' | 'at'>;
@@ -67,7 +67,7 @@ export async function checkMerge(
     requirePrecondition(type, change, version);
     return { ...change, ...untyped, isOfHeavy: true };
   }
-  const checked = allow({ type, guard: change, state: { version }, next: { text: fields, patch, limitBytes } });
+  const checked = allowChange({ type, guard: change, state: { version }, next: { text: fields, patch, limitBytes } });
   await requireReferences(store, permit, checked.companion, { present, ...(created && { created }) });
   const merge = type ? { ...change, ...checked, versions: [version], merged: fields } : { ...change, ...checked };
   return { ...merge, isOfHeavy: false };

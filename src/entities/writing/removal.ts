@@ -76,7 +76,7 @@ export class Removal {
     return { count: portion.length, isLast: portion.length === 0 };
   }
 
-  /** What `choose` returns once all of it is locked. What is locked gets no new references, and loses none. */
+  /** The result of `choose` once all of it is locked. A locked entity gets no new references, and loses none. */
   async #locking(
     deleted: Deleted,
     key: string,

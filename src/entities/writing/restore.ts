@@ -13,7 +13,7 @@ import { referencePaths, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import type { EntityRow } from '../row.ts';
 import { inRounds } from './rounds.ts';
-import { allow, type Guard } from './rules.ts';
+import { allowChange, type Guard } from './rules.ts';
 import { executeAlone } from './execute.ts';
 import { previewUpdate, stateOf } from './store.ts';
 import { stateOfTrashed } from './trash.ts';
@@ -59,7 +59,7 @@ export async function restoreEntity(
       if (restored === undefined) throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'required' }] });
       const text = patch === undefined ? restored : await mergedText(store, restored, patch);
       const type = await types.at(permit.entity, state.typeRevision);
-      const checked = allow({ type, guard, state, next: { text, limitBytes } });
+      const checked = allowChange({ type, guard, state, next: { text, limitBytes } });
       const paths = live ? referencePaths(permit, type?.companion) : [];
       const seen = paths.length > 0 ? await previewUpdate(store, permit, key, { patch: '{}', light: false, paths }) : undefined;
       // The references are compared with those of the version that is replaced.

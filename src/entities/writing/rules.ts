@@ -10,7 +10,7 @@ import { acceptedVersions } from '../etag.ts';
 import { expansionOf } from '../stored-size.ts';
 import type { Versions } from './statements.ts';
 
-/** What the caller expects of the entity that it changes. */
+/** The caller's expectation of the entity that it changes. */
 export interface Guard {
   /** The versions that the caller accepts; null accepts any. */
   versions: Versions;
@@ -54,7 +54,7 @@ export interface WantedChange {
   next: NextFields;
 }
 
-/** What the process has found out about fields, which the statement that writes them relies on. */
+/** The findings of the process about fields, which the statement that writes them relies on. */
 export interface Checked {
   /** The revision of the type of their name; 0 for none. */
   typeRevision: string;
@@ -77,7 +77,7 @@ export const untyped: Checked = { typeRevision: '0', companion: undefined };
  * - 413: the fields are too large.
  * - 422: they do not fit the type, or have a text that no index can hold.
  */
-export function allow({ type, guard, state, next }: WantedChange): Checked {
+export function allowChange({ type, guard, state, next }: WantedChange): Checked {
   const { text, patch, limitBytes, isPart = false } = next;
   if (guard && state) requirePrecondition(type, guard, state.version);
   if (limitBytes !== undefined) requireStoredSize(text, limitBytes);

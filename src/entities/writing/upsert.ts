@@ -28,7 +28,7 @@ import { insertInTurn } from './create.ts';
 import { freshFields } from './fresh-fields.ts';
 import { NaturalKeys } from './natural-keys.ts';
 import { requireReferences } from './references.ts';
-import { allow, requireNoFaults, requirePrecondition, unmetPrecondition, validationProblem } from './rules.ts';
+import { allowChange, requireNoFaults, requirePrecondition, unmetPrecondition, validationProblem } from './rules.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import type { Change } from './merge.ts';
 import { updateEntity, type Writes } from './update.ts';
@@ -205,7 +205,7 @@ async function insertNew(
   { fields: sent, patch, isHeavy, limitBytes }: Upsert,
 ): Promise<Upserted | 'exists' | undefined> {
   const { fields, text } = freshFields({ fields: sent, text: patch });
-  const checked = allow({ type, next: { text, fields, limitBytes } });
+  const checked = allowChange({ type, next: { text, fields, limitBytes } });
   await requireReferences(writes.store, permit, checked.companion);
   try {
     const row = await insertInTurn(writes, caller, { permit, origin: caller.origin, fields: text, ...checked }, isHeavy);
