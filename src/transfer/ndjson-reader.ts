@@ -1,12 +1,11 @@
 /** Reads NDJSON: a JSON object in each line. Empty lines count, and have no row. */
-import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
 import { readJson } from '../json/json.ts';
 import { memberTexts } from '../json/json-parts.ts';
 import { GrowingBuffer } from '../json/growing-buffer.ts';
 import { pointerTo } from '../problems/pointer.ts';
 import { Pauses } from '../admission/turns.ts';
-import { sizeProblem } from '../entities/writing/rules.ts';
+import { sizeProblem, validationProblem } from '../entities/writing/rules.ts';
 import { malformedRow, refusedRow, rowLimits, type ImportRow, type ImportRows } from './import-row.ts';
 
 const lineFeed = 10;
@@ -110,7 +109,7 @@ function rowOf(row: number, line: Buffer): ImportRow | undefined {
       .join() === entityMembers
   ) {
     const faults = faultsOfEnvelope({ key, version, database });
-    if (faults.length > 0) return { row, problem: new Problem('validation-failed', { faults }) };
+    if (faults.length > 0) return { row, problem: validationProblem(faults) };
     const sent = { row, fields, text: memberTexts(text).get('fields') ?? '{}' };
     return { ...sent, key: String(key), version: String(version), database: database as string | undefined, isExported: true };
   }

@@ -53,7 +53,7 @@ const sizeOf = async (table: string): Promise<{ indexes: number; columns: number
     from pg_class as x where relname = ${table}`.execute(service().db);
   return rows[0];
 };
-const settled = (table: string) => expect.poll(() => sizeOf(table), { timeout: 20_000, interval: 100 });
+const settled = (table: string) => expect.poll(() => sizeOf(table), { timeout: 60_000, interval: 100 });
 
 /** Runs `work` while a transaction of another connection has used the table and goes on. */
 const whileUsed = (table: string, work: () => Promise<void>, use?: (trx: Kysely<Database>) => Promise<unknown>) =>

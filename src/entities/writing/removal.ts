@@ -5,7 +5,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import type { EntityTypes } from '../../entity-types/types.ts';
-import { Problem } from '../../problems/errors.ts';
+import { inRounds } from './rounds.ts';
 import type { ChangeValues } from './changed.ts';
 import { clearVictims, deleteVictims, type Victim } from './consequences.ts';
 import { DeletionGraph, type Affected } from './deletion-graph.ts';
@@ -13,8 +13,6 @@ import { referrersAlong } from './referrers.ts';
 import { lockEntities, lockRows, type Deleted } from './removal-statements.ts';
 import { keysByName, maximumVictims, StillReferencedError } from './still-referenced.ts';
 
-/** A lost round means that other transactions have added references meanwhile. */
-const rounds = 20;
 /** A portion is chosen among this number of times as many entities as it may have. */
 const portionsSearched = 10;
 
@@ -76,7 +74,7 @@ export class Removal {
     return { count: portion.length, isLast: portion.length === 0 };
   }
 
-  /** The result of `choose` once all of it is locked. A locked entity gets no new references, and loses none. */
+  /** The result of `choose` once all of it is locked. A lost round means that other transactions have added references meanwhile. */
   async #locking(
     deleted: Deleted,
     key: string,
@@ -86,14 +84,14 @@ export class Removal {
     const along = await referrersAlong(this.#trx, deleted.name);
     this.#locked.set(idOf({ name: deleted.name, key, cleared: undefined }), 0);
     await lockRows(deleted.companion, [key]).execute(this.#trx);
-    for (let round = 0; round < rounds; round++) {
+    return await inRounds(async () => {
       const root = { ...deleted, key };
       const chosen = await choose(new DeletionGraph(this.#trx, { root, along, going: this.#going, step: this.#limit + 1, maximum }));
       const others = chosen.filter((each) => !this.#locked.has(idOf(each)));
       if (others.length === 0) return chosen;
       await this.#lock(others);
-    }
-    throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+      return undefined;
+    });
   }
 
   async #whole(graph: DeletionGraph): Promise<Affected[]> {
