@@ -56,17 +56,20 @@ async function retireIfReady(trx: Transaction<Database>, name: string): Promise<
   return await retireSurplus(trx, companion, revision);
 }
 
-async function dropFormerColumns(trx: Transaction<Database>, name: string): Promise<void> {
-  if (!(await isNotBeingBuilt(trx, name))) return;
+/** Returns false if the type is being built. */
+async function dropFormerColumns(trx: Transaction<Database>, name: string): Promise<boolean> {
+  if (!(await isNotBeingBuilt(trx, name))) return false;
   const { companion } = await findStoredType(trx, name);
   if (companion?.state === 'ready') await dropSurplusColumns(trx, companion);
+  return true;
 }
 
-/** Does nothing if the type has got a table again. */
-async function dropFormerTable(trx: Transaction<Database>, name: string): Promise<void> {
-  if (!(await isNotBeingBuilt(trx, name))) return;
+/** Returns false if the type is being built. Does nothing if it has got a table again. */
+async function dropFormerTable(trx: Transaction<Database>, name: string): Promise<boolean> {
+  if (!(await isNotBeingBuilt(trx, name))) return false;
   const { id, companion } = await findStoredType(trx, name);
   if (id !== undefined && !companion) await dropTable(trx, `x${id}`);
+  return true;
 }
 
 /**

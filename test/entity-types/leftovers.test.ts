@@ -8,6 +8,8 @@ import type { Database } from '../../src/database/tables.ts';
 import type { Action } from '../../src/rights/vocabulary.ts';
 import { Background } from '../../src/background/background.ts';
 import { schedulePeriodicWork } from '../../src/background/periodic-work.ts';
+import { dropLeftovers } from '../../src/entity-types/leftovers.ts';
+import { isNotBeingBuilt } from '../../src/entity-types/transaction.ts';
 import { useService, type TestService } from '../support/service.ts';
 
 const service = useService();
@@ -53,7 +55,7 @@ const sizeOf = async (table: string): Promise<{ indexes: number; columns: number
     from pg_class as x where relname = ${table}`.execute(service().db);
   return rows[0];
 };
-const settled = (table: string) => expect.poll(() => sizeOf(table), { timeout: 60_000, interval: 100 });
+const settled = (table: string) => expect.poll(() => sizeOf(table), { timeout: 20_000, interval: 100 });
 
 /** Runs `work` while a transaction of another connection has used the table and goes on. */
 const whileUsed = (table: string, work: () => Promise<void>, use?: (trx: Kysely<Database>) => Promise<unknown>) =>
@@ -138,6 +140,21 @@ test('200 — a table and a column that cannot be dropped: the log has the name 
     await sql`drop view ${inSchema(`view${number}`)}`.execute(service().db);
   }
   expect(await put({ properties })).toBe(200);
+});
+
+test('a table stays while its type is being changed, which does not end the work, and goes afterwards (rule 157)', async () => {
+  await put({ properties });
+  const table = await tableOf();
+  const { db, context } = service();
+  // The rest of a change whose process ended behind its commit.
+  await sql`create table ${inSchema(table)} (key bigint primary key)`.execute(db);
+  await db.transaction().execute(async (changing) => {
+    expect(await isNotBeingBuilt(changing, name)).toBe(true);
+    expect(await dropLeftovers(context.store, name)).toBe(false);
+    expect(await sizeOf(table)).toEqual({ indexes: 1, columns: 1 });
+  });
+  expect(await dropLeftovers(context.store, name)).toBe(true);
+  expect(await sizeOf(table)).toBeUndefined();
 });
 
 test('the housekeeping drops what a process has left, and nothing that a type in force needs (rule 157)', async () => {

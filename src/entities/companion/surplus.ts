@@ -70,17 +70,16 @@ export async function dropSurplusColumns(trx: Kysely<Database>, companion: Compa
 }
 
 /**
- * Runs `work` in a transaction, which no statement on a table of the companion schema may hold up for long, since others would wait behind it. Returns whether a
- * lock was had, of ten attempts.
+ * Runs `work` in a transaction, which no statement on a table of the companion schema may hold up for long, since others would wait behind it. Returns what `work`
+ * returns, which tells whether it is done, or false if ten attempts had no lock.
  */
-export async function whenUnused(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<unknown>): Promise<boolean> {
+export async function whenUnused(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<boolean>): Promise<boolean> {
   for (let attempt = 1; attempt <= lockAttempts; attempt++) {
     try {
-      await inTransaction(db, async (trx) => {
+      return await inTransaction(db, async (trx) => {
         await lockLimit.execute(trx);
-        await work(trx);
+        return await work(trx);
       });
-      return true;
     } catch (error) {
       if (!lockWasNotHad(error)) throw error;
       await delay(Math.random() * 200);
@@ -119,6 +118,11 @@ export async function dropOrphanTables(db: Kysely<Database>): Promise<boolean> {
     where relnamespace = ${companionSchema}::regnamespace and relkind = 'r' and relname ~ '^x[0-9]+$' and pg_has_role(relowner, 'usage')
       and not exists (select from entity_type where relname = 'x' || entity_type.id)`.execute(db);
   let areGone = true;
-  for (const { name } of rows) areGone = (await whenUnused(db, (trx) => dropTable(trx, name))) && areGone;
+  const drop = (name: string) =>
+    whenUnused(db, async (trx) => {
+      await dropTable(trx, name);
+      return true;
+    });
+  for (const { name } of rows) areGone = (await drop(name)) && areGone;
   return areGone;
 }
