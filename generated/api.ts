@@ -712,8 +712,8 @@ export interface paths {
          *     **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
          *     the declared type, or of `fields`. Without `fields` the next column is `$fields`: a JSON object of what has no other column. The last column has no cells, and its
          *     header names the database: `$database=db5f0c2a9e71b3d684`. An empty cell is a
-         *     missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
-         *     which every HTTP client tells as an error.
+         *     missing field, `\N` is null, `""` is the empty text. Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk.
+         *     Every HTTP client reports that as an error.
          */
         get: operations["exportEntities"];
         put?: never;

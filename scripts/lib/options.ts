@@ -1,4 +1,4 @@
-/** The options of a script. What is amiss with them ends the process with status 2, and `--help` with 0. */
+/** The options of a script. A wrong option ends the process with status 2, and `--help` with 0. */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 type Described = NonNullable<ParseArgsConfig['options']>;

@@ -1,21 +1,21 @@
 /**
- * The registry of periodic work. A task has one run at a time in a process, an outcome of its own for each run, and at most one line of the log for each run. A
- * failure leaves the other tasks as they are. `periodic-work.ts` lists the tasks.
+ * The registry of periodic work. A job has one run at a time in a process, an outcome of its own for each run, and at most one line of the log for each run. A
+ * failure leaves the other jobs as they are. `periodic-work.ts` lists the jobs.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { isOutage } from '../database/failure.ts';
 import { KnownOutage } from '../telemetry/outage-stacks.ts';
 
 /** `skipped`: the run before was not over, so there was none. */
-export type TaskOutcome = 'ok' | 'failed' | 'skipped';
+export type JobOutcome = 'ok' | 'failed' | 'skipped';
 
-/** One run of a task. `signal` fires at the stop. The result goes into the line of the log; undefined: the run found nothing to do. */
-export type TaskRun = (signal: AbortSignal) => Promise<object | undefined | void>;
+/** One run of a job. `signal` fires at the stop. The result goes into the line of the log; undefined: the run found nothing to do. */
+export type JobRun = (signal: AbortSignal) => Promise<object | undefined | void>;
 
-export interface TaskOptions {
+export interface JobOptions {
   /** The first run begins at once, and not after the first interval. */
   runsAtOnce?: boolean;
-  /** Tasks with this option run one after the other, so that together they take one connection. */
+  /** Jobs with this option run one after the other, so that together they take one connection. */
   runsInTurn?: boolean;
   /** The event of the lines, `housekeeping` by default. */
   event?: string;
@@ -23,11 +23,11 @@ export interface TaskOptions {
   failureLevel?: 'warn' | 'error';
 }
 
-interface Task extends Required<TaskOptions> {
+interface Job extends Required<JobOptions> {
   name: string;
-  run: TaskRun;
+  run: JobRun;
   isRunning: boolean;
-  counts: Record<TaskOutcome, number>;
+  counts: Record<JobOutcome, number>;
   /** The failure that goes on; undefined after a run without one. */
   failure: { since: number; isOfOutage: boolean; message: string; loggedAt: number } | undefined;
 }
@@ -37,7 +37,7 @@ const repeatMs = 300_000;
 
 export class Background {
   readonly #log: () => FastifyBaseLogger | undefined;
-  readonly #tasks = new Map<string, Task>();
+  readonly #jobs = new Map<string, Job>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -49,22 +49,22 @@ export class Background {
     this.#log = log;
   }
 
-  /** The number of runs of each task by outcome. */
-  get counts(): { labels: { task: string; outcome: TaskOutcome }; value: number }[] {
-    return [...this.#tasks.values()].flatMap(({ name, counts }) =>
-      (['ok', 'failed', 'skipped'] as const).map((outcome) => ({ labels: { task: name, outcome }, value: counts[outcome] })),
+  /** The number of runs of each job by outcome. */
+  get counts(): { labels: { job_name: string; outcome: JobOutcome }; value: number }[] {
+    return [...this.#jobs.values()].flatMap(({ name, counts }) =>
+      (['ok', 'failed', 'skipped'] as const).map((outcome) => ({ labels: { job_name: name, outcome }, value: counts[outcome] })),
     );
   }
 
-  /** Runs the task every `intervalMs` until {@link stop}. Throws an Error if another task has the name. */
-  every(name: string, intervalMs: number, run: TaskRun, options: TaskOptions = {}): void {
-    if (this.#tasks.has(name)) throw new Error(`two tasks are called ${name}`);
+  /** Runs the job every `intervalMs` until {@link stop}. Throws an Error if another job has the name. */
+  every(name: string, intervalMs: number, run: JobRun, options: JobOptions = {}): void {
+    if (this.#jobs.has(name)) throw new Error(`two jobs are called ${name}`);
     const { runsAtOnce = false, runsInTurn = false, event = 'housekeeping', failureLevel = 'warn' } = options;
     const counts = { ok: 0, failed: 0, skipped: 0 };
-    const task = { name, run, runsAtOnce, runsInTurn, event, failureLevel, isRunning: false, counts, failure: undefined };
-    this.#tasks.set(name, task);
-    this.#timers.push(setInterval(() => this.#begin(task), intervalMs).unref());
-    if (runsAtOnce) this.#begin(task);
+    const job = { name, run, runsAtOnce, runsInTurn, event, failureLevel, isRunning: false, counts, failure: undefined };
+    this.#jobs.set(name, job);
+    this.#timers.push(setInterval(() => this.#begin(job), intervalMs).unref());
+    if (runsAtOnce) this.#begin(job);
   }
 
   /** Begins no further run, tells the runs under way to end, and resolves when they have. A further call does the same. */
@@ -74,63 +74,63 @@ export class Background {
     await Promise.all(this.#running);
   }
 
-  #begin(task: Task): void {
-    if (task.isRunning) {
-      task.counts.skipped++;
+  #begin(job: Job): void {
+    if (job.isRunning) {
+      job.counts.skipped++;
       return;
     }
-    task.isRunning = true;
-    const before = task.runsInTurn ? this.#turn : undefined;
-    const run = this.#runOnce(task, before).finally(() => {
-      task.isRunning = false;
+    job.isRunning = true;
+    const before = job.runsInTurn ? this.#turn : undefined;
+    const run = this.#runOnce(job, before).finally(() => {
+      job.isRunning = false;
       this.#running.delete(run);
     });
-    if (task.runsInTurn) this.#turn = run;
+    if (job.runsInTurn) this.#turn = run;
     this.#running.add(run);
   }
 
   /** Never rejects. */
-  async #runOnce(task: Task, before: Promise<void> | undefined): Promise<void> {
+  async #runOnce(job: Job, before: Promise<void> | undefined): Promise<void> {
     await before;
     const { signal } = this.#stopping;
     if (signal.aborted) return;
     const began = performance.now();
     try {
-      const report = (await task.run(signal)) ?? undefined;
-      task.counts.ok++;
-      this.#logSuccess(task, report, began);
+      const report = (await job.run(signal)) ?? undefined;
+      job.counts.ok++;
+      this.#logSuccess(job, report, began);
     } catch (error) {
       // A run that was told to end has not failed.
       if (signal.aborted) return;
-      task.counts.failed++;
-      this.#logFailure(task, error);
+      job.counts.failed++;
+      this.#logFailure(job, error);
     }
   }
 
-  #logSuccess(task: Task, report: object | undefined, began: number): void {
-    const { name, event, failure } = task;
+  #logSuccess(job: Job, report: object | undefined, began: number): void {
+    const { name, event, failure } = job;
     const now = performance.now();
     const failedForMs = failure && Math.round(now - failure.since);
-    const line = { event, task: name, outcome: 'ok', ...report, durationMs: Math.round(now - began), ...(failure && { failedForMs }) };
-    task.failure = undefined;
+    const line = { event, job: name, outcome: 'ok', ...report, durationMs: Math.round(now - began), ...(failure && { failedForMs }) };
+    job.failure = undefined;
     if (report || failure) this.#log()?.info(line);
     else this.#log()?.trace(line);
   }
 
-  /** Logs the first failure, each further reason, and every five minutes a failure that goes on. Several tasks that fail by one outage have one stack. */
-  #logFailure(task: Task, error: unknown): void {
+  /** Logs the first failure, each further reason, and every five minutes a failure that goes on. Several jobs that fail by one outage have one stack. */
+  #logFailure(job: Job, error: unknown): void {
     const now = performance.now();
     const message = error instanceof Error ? error.message : String(error);
     const isOfOutage = isOutage(error);
-    const isKnown = task.failure?.message === message || (isOfOutage && this.#isInOutage);
-    const isLogged = task.failure?.message === message && now - task.failure.loggedAt < repeatMs;
-    task.failure = { since: task.failure?.since ?? now, isOfOutage, message, loggedAt: isLogged ? (task.failure?.loggedAt ?? now) : now };
+    const isKnown = job.failure?.message === message || (isOfOutage && this.#isInOutage);
+    const isLogged = job.failure?.message === message && now - job.failure.loggedAt < repeatMs;
+    job.failure = { since: job.failure?.since ?? now, isOfOutage, message, loggedAt: isLogged ? (job.failure?.loggedAt ?? now) : now };
     if (isLogged) return;
-    const { name, event, failureLevel } = task;
-    this.#log()?.[failureLevel]({ event, task: name, outcome: 'failed', err: isKnown ? new KnownOutage(error) : error });
+    const { name, event, failureLevel } = job;
+    this.#log()?.[failureLevel]({ event, job: name, outcome: 'failed', err: isKnown ? new KnownOutage(error) : error });
   }
 
   get #isInOutage(): boolean {
-    return [...this.#tasks.values()].some(({ failure }) => failure?.isOfOutage);
+    return [...this.#jobs.values()].some(({ failure }) => failure?.isOfOutage);
   }
 }

@@ -21,7 +21,7 @@ import { listLeftovers } from '../entity-types/leftovers.ts';
 import type { IssuerRegistry } from '../oidc/tokens/issuer-registry.ts';
 import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';
 import { deleteEndedSessions, deleteReplacedTokens } from '../sessions/store.ts';
-import type { Background, TaskRun } from './background.ts';
+import type { Background, JobRun } from './background.ts';
 import { deleteInBatches } from './batches.ts';
 
 const second = 1_000;
@@ -39,7 +39,7 @@ export interface PeriodicParts {
   dailyBackups: Pick<DailyBackups, 'run'> | undefined;
 }
 
-/** Registers each task with its interval. */
+/** Registers each job with its interval. */
 export function schedulePeriodicWork(
   { background, store, leftovers, readers, issuers, secretFiles, dailyBackups }: PeriodicParts,
   processRow: ProcessRow,
@@ -62,7 +62,7 @@ export function schedulePeriodicWork(
 
   const inTurn = { runsInTurn: true };
   const deletes = (name: string, deleteBatch: (limit: number) => Promise<number>): void => {
-    const run: TaskRun = async (signal) => reportOf('deleted', await deleteInBatches(deleteBatch, signal));
+    const run: JobRun = async (signal) => reportOf('deleted', await deleteInBatches(deleteBatch, signal));
     background.every(name, tenMinutes, run, inTurn);
   };
   deletes('sessions', (limit) => deleteEndedSessions(db, limit));

@@ -32,7 +32,7 @@ export const rowColumnList = sql`name, key, version, created_at::text as "create
   updated_by as "updatedBy"`;
 export const columnList = sql`${rowColumnList}, fields::text as fields`;
 
-/** What an entity in the trash has besides. */
+/** The row of an entity in the trash, with the facts of its deletion. */
 export interface TrashedRow extends EntityRow {
   deletedAt: Date;
   deletedBy: string;

@@ -1,5 +1,5 @@
 /**
- * What changes of types leave behind: tables, indexes, statistics and columns that no type in force needs. A transaction that uses the table holds up their end, so
+ * Drops the leftovers of changes of types: tables, indexes, statistics and columns that no type in force needs. A transaction that uses the table holds up their end, so
  * a change does not wait for it (decision 292).
  */
 import type { Kysely, Transaction } from 'kysely';

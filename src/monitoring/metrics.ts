@@ -120,8 +120,8 @@ export function createMetricSet(context: MonitoringContext): MetricSet {
   );
   meters.labelledCounters(
     'background_runs_total',
-    'Runs of periodic work, by task and outcome.',
-    ['task', 'outcome'],
+    'Runs of periodic work, by job and outcome.',
+    ['job_name', 'outcome'],
     () => background.counts,
   );
   meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);

@@ -1,13 +1,13 @@
-/** The registry of periodic work: one run of a task at a time, outcomes, lines of the log, and the stop. */
+/** The registry of periodic work: one run of a job at a time, outcomes, lines of the log, and the stop. */
 import Fastify from 'fastify';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Background, type TaskRun } from '../../src/background/background.ts';
+import { Background, type JobRun } from '../../src/background/background.ts';
 import { loggerOptions } from '../../src/telemetry/logging.ts';
 
 interface Line {
   level: string;
   event: string;
-  task: string;
+  job: string;
   outcome: string;
   failedForMs?: number;
   err?: { message: string; stack?: string };
@@ -30,14 +30,14 @@ beforeEach(() => {
   });
 });
 
-const countsOf = (task: string) =>
-  Object.fromEntries(background.counts.filter(({ labels }) => labels.task === task).map(({ labels, value }) => [labels.outcome, value]));
+const countsOf = (job: string) =>
+  Object.fromEntries(background.counts.filter(({ labels }) => labels.job_name === job).map(({ labels, value }) => [labels.outcome, value]));
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-/** A task whose runs end when the test says so. */
+/** A job whose runs end when the test says so. */
 function slowTask() {
   const runs: { end: () => void; fail: (error: Error) => void; signal: AbortSignal }[] = [];
-  const run: TaskRun = (signal) => {
+  const run: JobRun = (signal) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     runs.push({ end: resolve, fail: reject, signal });
     return promise;
@@ -45,7 +45,7 @@ function slowTask() {
   return { run, runs };
 }
 
-describe('a task', () => {
+describe('a job', () => {
   test('begins after its interval, or at once if it says so, and then after each interval', async () => {
     const begun: string[] = [];
     background.every('later', 1_000, async () => void begun.push('later'));
@@ -59,7 +59,7 @@ describe('a task', () => {
     expect(countsOf('at once')).toEqual({ ok: 4, failed: 0, skipped: 0 });
   });
 
-  test('never has two runs at once: an interval that ends during a run is skipped, and other tasks go on', async () => {
+  test('never has two runs at once: an interval that ends during a run is skipped, and other jobs go on', async () => {
     const { run, runs } = slowTask();
     let others = 0;
     background.every('slow', 1_000, run);
@@ -89,12 +89,12 @@ describe('a task', () => {
 
   test('has a name of its own', () => {
     background.every('trash', 1_000, async () => undefined);
-    expect(() => background.every('trash', 1_000, async () => undefined)).toThrow('two tasks are called trash');
+    expect(() => background.every('trash', 1_000, async () => undefined)).toThrow('two jobs are called trash');
   });
 });
 
 describe('an outcome', () => {
-  test('that is a failure is counted, and stops neither the task nor the others', async () => {
+  test('that is a failure is counted, and stops neither the job nor the others', async () => {
     let runs = 0;
     background.every('failing', 1_000, async () => {
       runs++;
@@ -105,8 +105,8 @@ describe('an outcome', () => {
     expect(countsOf('failing')).toEqual({ ok: 1, failed: 2, skipped: 0 });
     expect(countsOf('other')).toEqual({ ok: 3, failed: 0, skipped: 0 });
     expect(lines).toMatchObject([
-      { level: 'warn', event: 'housekeeping', task: 'failing', outcome: 'failed', err: { message: 'broken', stack: expect.any(String) } },
-      { level: 'info', event: 'housekeeping', task: 'failing', outcome: 'ok', failedForMs: 2_000 },
+      { level: 'warn', event: 'housekeeping', job: 'failing', outcome: 'failed', err: { message: 'broken', stack: expect.any(String) } },
+      { level: 'info', event: 'housekeeping', job: 'failing', outcome: 'ok', failedForMs: 2_000 },
     ]);
   });
 
@@ -114,16 +114,16 @@ describe('an outcome', () => {
     let runs = 0;
     background.every('trash', 1_000, async () => (runs++ === 1 ? { deleted: 7 } : undefined));
     await vi.advanceTimersByTimeAsync(3_000);
-    expect(lines).toMatchObject([{ level: 'info', event: 'housekeeping', task: 'trash', outcome: 'ok', deleted: 7, durationMs: 0 }]);
+    expect(lines).toMatchObject([{ level: 'info', event: 'housekeeping', job: 'trash', outcome: 'ok', deleted: 7, durationMs: 0 }]);
   });
 
-  test('has the event and the level of its task', async () => {
+  test('has the event and the level of its job', async () => {
     const fail = async () => {
       throw new Error('the disk is full');
     };
     background.every('backup', 1_000, fail, { event: 'backup', failureLevel: 'error' });
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(lines).toMatchObject([{ level: 'error', event: 'backup', task: 'backup', outcome: 'failed' }]);
+    expect(lines).toMatchObject([{ level: 'error', event: 'backup', job: 'backup', outcome: 'failed' }]);
   });
 
   test('that fails for long has a line for each reason and each five minutes, and one stack for each reason', async () => {
@@ -144,16 +144,16 @@ describe('an outcome', () => {
     expect(countsOf('failing')).toEqual({ ok: 0, failed: 311, skipped: 0 });
   });
 
-  test('an outage of the database has one stack, however many tasks it makes fail and however often', async () => {
+  test('an outage of the database has one stack, however many jobs it makes fail and however often', async () => {
     for (const name of ['tick', 'statistics', 'trash']) {
       background.every(name, 1_000, async () => {
         throw refused();
       });
     }
     await vi.advanceTimersByTimeAsync(700_000);
-    expect(lines.map(({ task, err }) => [task, err?.stack !== undefined])).toEqual([
+    expect(lines.map(({ job, err }) => [job, err?.stack !== undefined])).toEqual([
       ['tick', true],
-      ...['statistics', 'trash', 'tick', 'statistics', 'trash', 'tick', 'statistics', 'trash'].map((task) => [task, false]),
+      ...['statistics', 'trash', 'tick', 'statistics', 'trash', 'tick', 'statistics', 'trash'].map((job) => [job, false]),
     ]);
   });
 });

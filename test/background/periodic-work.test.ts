@@ -167,13 +167,13 @@ test('each run of the housekeeping deletes what has expired in every table, and 
   const row = { renew: async () => undefined, withdraw: async () => undefined };
   schedulePeriodicWork({ ...service().context, background }, row);
   onTestFinished(() => background.stop());
-  const runs = (task: string) => background.counts.find(({ labels }) => labels.task === task && labels.outcome === 'ok')?.value;
+  const runs = (job: string) => background.counts.find(({ labels }) => labels.job_name === job && labels.outcome === 'ok')?.value;
   // Only the tables of the month are made at the start.
   await expect.poll(() => [runs('history-partitions'), runs('audit-trail'), runs('sessions')]).toEqual([1, 1, 0]);
   vi.advanceTimersByTime(600_000);
   await expect.poll(() => [runs('history-partitions'), runs('sessions'), runs('type-builds')]).toEqual([2, 1, 1]);
   expect(await counts()).toEqual(before);
-  expect(lines.map(({ event, task, outcome, deleted }) => [event, task, outcome, deleted])).toEqual([
+  expect(lines.map(({ event, job, outcome, deleted }) => [event, job, outcome, deleted])).toEqual([
     ['housekeeping', 'sessions', 'ok', 1_002],
     ['housekeeping', 'replaced-tokens', 'ok', 5],
     ['housekeeping', 'login-attempts', 'ok', 5],

@@ -47,7 +47,7 @@ beforeAll(async () => {
   for (const { file } of sources) await import(join(root, file));
   const { id } = await service().createUser('ada', { '*': ['create', 'read', 'update', 'delete', 'purge'] });
   cookie = await service().openSession(id);
-  // No task sends statements beside those of a request.
+  // No periodic job sends statements beside those of a request.
   await service().context.background.stop();
 });
 afterAll(() => void vi.restoreAllMocks());

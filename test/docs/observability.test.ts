@@ -46,18 +46,18 @@ describe('the metrics', () => {
   });
 });
 
-test('the tasks in docs/observability.md are those of the periodic work, with their intervals, and no others', () => {
-  const tasks: [string, number][] = [];
+test('the jobs in docs/observability.md are those of the periodic work, with their intervals, and no others', () => {
+  const jobs: [string, number][] = [];
   const nothing = async () => undefined;
   const parts = { readers: { hasStandby: true, sample: nothing }, dailyBackups: { run: nothing } };
-  const background = { every: (name: string, intervalMs: number) => void tasks.push([name, intervalMs]) };
+  const background = { every: (name: string, intervalMs: number) => void jobs.push([name, intervalMs]) };
   schedulePeriodicWork({ ...service().context, ...parts, background }, { renew: nothing, withdraw: nothing });
   const units: Record<string, number> = { ms: 1, s: 1_000, min: 60_000 };
   const documented = tableRows(section(text, '## Periodic work')).map(([name, interval = '']) => {
     const [count, unit = ''] = interval.split(' ');
     return [codeOf(name), Number(count) * (units[unit] ?? Number.NaN)];
   });
-  expect(documented).toEqual(tasks);
+  expect(documented).toEqual(jobs);
 });
 
 test('the alerts in docs/observability.md are those of the rules, with their severities, and no others', () => {

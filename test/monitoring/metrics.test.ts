@@ -218,10 +218,10 @@ test('of several workers the longest event loop delay is shown, not the mean', a
   expect(text).toContain(`\n${name} 0.5\n`);
 });
 
-test('the runs of periodic work are counted by task and outcome', async () => {
+test('the runs of periodic work are counted by job and outcome', async () => {
   const name = 'entity_service_background_runs_total';
-  await expect.poll(async () => (await read()).value(name, { task: 'audit-trail', outcome: 'ok' })).toBe(1);
+  await expect.poll(async () => (await read()).value(name, { job_name: 'audit-trail', outcome: 'ok' })).toBe(1);
   const series = (await read()).labels(name);
-  expect(series).toContainEqual({ task: 'trash', outcome: 'failed' });
-  expect(series).not.toContainEqual({ task: 'backup', outcome: 'ok' });
+  expect(series).toContainEqual({ job_name: 'trash', outcome: 'failed' });
+  expect(series).not.toContainEqual({ job_name: 'backup', outcome: 'ok' });
 });

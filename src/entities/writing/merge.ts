@@ -1,5 +1,5 @@
 /**
- * What a patch makes of an entity. The stored fields are those that were checked: either the patch alone decides, or the statement that writes is guarded by the version
+ * The merge of a patch into an entity. The stored fields are those that were checked: either the patch alone decides, or the statement that writes is guarded by the version
  * that was looked at.
  */
 import type { Statements } from '../../database/port.ts';

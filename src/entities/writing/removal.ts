@@ -1,5 +1,5 @@
 /**
- * Deletes an entity to which others refer. What happens to these is what their types declare as `onDelete`: they keep the entity from being deleted,
+ * Deletes an entity to which others refer. Their types declare in `onDelete` what happens to them: they keep the entity from being deleted,
  * are deleted too, or lose the reference. All of it is one transaction, and PostgreSQL refuses to commit a reference to no entity.
  */
 import { sql, type Kysely } from 'kysely';
