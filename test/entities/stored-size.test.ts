@@ -78,3 +78,30 @@ test('413 — creates of what an update would refuse, by every way (rule 70)', a
   expect(text).toContain('"status":413');
   expect((await rowsOf(service(), 'numbers')).length + (await rowsOf(service(), 'coded')).length).toBe(2);
 });
+
+test('200 — changes of an entity that fits as it is stored, with a text that looks like a number; 413 beyond that (rule 70)', async () => {
+  await declareType(service(), 'measured', {
+    properties: { code: { type: 'string' } },
+    // So each update looks at the merged fields.
+    maxProperties: 9,
+    'x-unique': [{ fields: ['code'] }],
+  });
+  const limit = 2_097_152;
+  // PostgreSQL writes a space after each comma: the bytes of the stored text have them already.
+  const values = Array.from({ length: 9_000 }, () => 1);
+  const fields = { code: 'a', at: ' 1e5', n: values, one: 'x'.repeat(1_026_000), two: '' };
+  const stored = await sql<{ bytes: number }>`select octet_length(${JSON.stringify(fields)}::jsonb::text) as bytes`.execute(service().db);
+  const two = 'x'.repeat(limit - (stored.rows[0]?.bytes ?? 0) - 20);
+  const { status, body, text } = await post('entity/measured', JSON.stringify(fields));
+  expect(status, text).toBe(201);
+  const path = `entity/measured/${body.key}`;
+  expect((await post(path, JSON.stringify({ two }))).status).toBe(200);
+  expect((await post(path, '{"m":"1"}')).status).toBe(200);
+  expect((await post(`${path}/restore?version=2`, '')).status).toBe(200);
+  const imported = await post('entity/measured/import?mode=merge&by=code', '{"code":"a","m":"1"}\n', 'application/x-ndjson');
+  expect(imported.text).toContain('"updated":1');
+  const refused = await post(path, `{"m":"${'1'.repeat(30)}"}`);
+  expect([refused.status, refused.body.code]).toEqual([413, 'content-too-large']);
+  const [row] = await rowsOf(service(), 'measured');
+  expect([row?.version, row?.fields.slice(0, 11)]).toEqual(['5', '{"m": "1", ']);
+});

@@ -97,7 +97,8 @@ export class RowMatcher {
 
   /** The row with the merged fields; undefined, with the row refused, if the entity may not have them. */
   #mergedInto(row: PortionRow, { merged }: MatchedEntity, version: string): PortionRow | undefined {
-    const next = merged === null ? undefined : { text: merged, fields: parseJson(merged), limitBytes: this.#request.limitBytes };
+    const { limitBytes } = this.#request;
+    const next = merged === null ? undefined : { text: merged, fields: parseJson(merged), limitBytes, isStoredText: true };
     return this.#allowed(row, next, { guard: guardOfVersion(row.version), state: { version } });
   }
 

@@ -67,7 +67,7 @@ export async function checkMerge(
     requirePrecondition(type, change, version);
     return { ...change, ...untyped, isOfHeavy: true };
   }
-  const checked = allowChange({ type, guard: change, state: { version }, next: { text: fields, patch, limitBytes } });
+  const checked = allowChange({ type, guard: change, state: { version }, next: { text: fields, patch, limitBytes, isStoredText: true } });
   await requireReferences(store, permit, checked.companion, { present, ...(created && { created }) });
   const merge = type ? { ...change, ...checked, versions: [version], merged: fields } : { ...change, ...checked };
   return { ...merge, isOfHeavy: false };

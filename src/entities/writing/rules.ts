@@ -40,6 +40,8 @@ export interface NextFields {
   patch?: string;
   /** The most bytes of the fields as PostgreSQL writes them; undefined if {@link requireEntityLimits} has compared their size. */
   limitBytes?: number;
+  /** Whether PostgreSQL has written `text`, so that it has the bytes of the stored fields. */
+  isStoredText?: boolean;
   /** Whether they are merged into those of an entity later. The type then checks the merged fields, and not these. */
   isPart?: boolean;
 }
@@ -78,9 +80,10 @@ export const untyped: Checked = { typeRevision: '0', companion: undefined };
  * - 422: they do not fit the type, or have a text that no index can hold.
  */
 export function allowChange({ type, guard, state, next }: WantedChange): Checked {
-  const { text, patch, limitBytes, isPart = false } = next;
+  const { text, patch, limitBytes, isStoredText = false, isPart = false } = next;
   if (guard && state) requirePrecondition(type, guard, state.version);
-  if (limitBytes !== undefined) requireStoredSize(text, limitBytes);
+  if (limitBytes !== undefined && isStoredText) requireSize(Buffer.byteLength(text), limitBytes);
+  else if (limitBytes !== undefined) requireStoredSize(text, limitBytes);
   if (!type) return untyped;
   const fields = next.fields ?? parseJson(text);
   if (!isPart) type.check(fields, patch === undefined ? undefined : () => parseJson(patch));
@@ -99,7 +102,11 @@ export const unmetPrecondition = (): Problem => new Problem('precondition-failed
 
 /** Throws 413 if PostgreSQL would write the JSON text of more bytes. */
 export function requireStoredSize(text: string, limitBytes: number): void {
-  if (Buffer.byteLength(text) + expansionOf(text) > limitBytes) throw sizeProblem(limitBytes);
+  requireSize(Buffer.byteLength(text) + expansionOf(text), limitBytes);
+}
+
+function requireSize(bytes: number, limitBytes: number): void {
+  if (bytes > limitBytes) throw sizeProblem(limitBytes);
 }
 
 /**
@@ -107,7 +114,7 @@ export function requireStoredSize(text: string, limitBytes: number): void {
  * with wider ones.
  */
 export function requireEntityLimits(text: string, limitBytes: number): void {
-  if (Buffer.byteLength(text) > limitBytes) throw sizeProblem(limitBytes);
+  requireSize(Buffer.byteLength(text), limitBytes);
   requireStoredSize(text, 2 * limitBytes);
   // A value takes two characters at least.
   const fault = text.length > 2 * jsonLimits.values ? findFault(text, jsonLimits) : undefined;
