@@ -94,7 +94,7 @@ test('a backup that cannot be written leaves no file, and the next one is writte
     // The backup waits for this table, and is cancelled meanwhile.
     await client.query('lock table entity in access exclusive mode');
     const refused = expect(backups.run(cancelled.signal)).rejects.toThrow('cancelled');
-    const waiting = `select from pg_locks where relation = 'entity'::regclass and not granted`;
+    const waiting = `select from pg_locks where relation = 'entity'::regclass and not granted and database = (select oid from pg_database where datname = current_database())`;
     await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
     cancelled.abort();
     await refused;
@@ -117,7 +117,7 @@ test('a backup under way is cancelled when the service stops, and leaves no file
   const own = await TestService.start({ LOG_LEVEL: 'silent' });
   await inLongTransaction(own.databaseUrl, 'begin', never, async (client) => {
     await client.query('lock table entity in access exclusive mode');
-    const waiting = `select from pg_locks where relation = 'entity'::regclass and not granted`;
+    const waiting = `select from pg_locks where relation = 'entity'::regclass and not granted and database = (select oid from pg_database where datname = current_database())`;
     const under = await own.replica({ BACKUP_DIR: directory });
     await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
     await under.stop();

@@ -104,7 +104,14 @@ test('403 — at once, while the list itself has to wait: no time tells what the
       await sql`lock table entity in access exclusive mode`.execute(trx);
       const answer = answerTo(own, path, 'void fetch(url);').finally(() => (isOwnAnswered = true));
       await expect
-        .poll(async () => (await sql`select from pg_locks where not granted and relation = 'entity'::regclass`.execute(trx)).rows.length)
+        .poll(
+          async () =>
+            (
+              await sql`select from pg_locks where not granted and relation = 'entity'::regclass and database = (select oid from pg_database where datname = current_database())`.execute(
+                trx,
+              )
+            ).rows.length,
+        )
         .toBe(1);
       expect((await answerTo(other, `${path}&fields=a`, 'window.open(url);')).status).toBe(403);
       expect(isOwnAnswered).toBe(false);

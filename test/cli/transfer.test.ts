@@ -199,7 +199,14 @@ describe('database copy', () => {
     const holder = await connect(target.url);
     await holder.query('select pg_advisory_lock(7)');
     const waits = vi.waitFor(
-      async () => expect((await holder.query(`select from pg_locks where locktype = 'advisory' and not granted`)).rowCount).toBe(1),
+      async () =>
+        expect(
+          (
+            await holder.query(
+              `select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`,
+            )
+          ).rowCount,
+        ).toBe(1),
       { timeout: 20_000 },
     );
     const environment = { DATABASE_URL: service().databaseUrl, PGPASSWORD: new URL(target.url).password };

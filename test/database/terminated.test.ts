@@ -28,7 +28,9 @@ test('503 — a connection that ends under a statement or while idle ends no pro
     });
   await locked.promise;
   const waiting = create();
-  const waits = sql<{ waiting: boolean }>`select count(*) > 0 as waiting from pg_locks where not granted and relation = 'entity'::regclass`;
+  const waits = sql<{
+    waiting: boolean;
+  }>`select count(*) > 0 as waiting from pg_locks where not granted and relation = 'entity'::regclass and database = (select oid from pg_database where datname = current_database())`;
   await expect.poll(async () => (await waits.execute(service().db)).rows[0]?.waiting).toBe(true);
   await execute(service().databaseUrl, `${terminate} and wait_event_type = 'Lock'`);
   const ended = await waiting;

@@ -34,7 +34,7 @@ test('the deletion of a user waits for an entity that is being created', async (
   await creating.query('begin');
   await creating.query(insert, ['fay', 'fay']);
   const deleted = pool.query(`delete from user_account where name = 'fay'`).catch((error: unknown) => error);
-  const waiting = `select count(*)::int as waiting from pg_locks where not granted and relation = 'entity'::regclass`;
+  const waiting = `select count(*)::int as waiting from pg_locks where not granted and relation = 'entity'::regclass and database = (select oid from pg_database where datname = current_database())`;
   await expect.poll(async () => (await pool.query<{ waiting: number }>(waiting)).rows[0]?.waiting).toBe(1);
   await creating.query('commit');
   creating.release();

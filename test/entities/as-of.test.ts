@@ -7,6 +7,7 @@ import type { Action } from '../../src/rights/vocabulary.ts';
 import { declareType, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
 import { ageTicks, tickNow } from '../support/ticks.ts';
+import { waitingProcesses } from '../support/waiting.ts';
 
 const service = useService();
 let [ada, bob] = ['', ''];
@@ -152,8 +153,7 @@ describe('a tick', () => {
       .execute(async (trx) => {
         await sql`select from entity where key = ${other.key}::bigint for update`.execute(trx);
         batch = service().call('POST', '/rest/batch', { cookie: ada, json: { operations } });
-        const waiting = () => sql`select from pg_locks where not granted`.execute(service().db);
-        await expect.poll(async () => (await waiting()).rows.length).toBeGreaterThan(0);
+        await expect.poll(async () => (await waitingProcesses.execute(service().db)).rows.length).toBeGreaterThan(0);
         // Changes of others come and go.
         await made({});
         return await tick();

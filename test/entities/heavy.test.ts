@@ -44,7 +44,7 @@ async function whileLocked<T>(work: (locking: Client) => Promise<() => Promise<T
 
 const statementsThatWait = async (client: Client): Promise<number> => {
   const { rows } = await client.query<{ count: number }>(
-    `select count(*)::int as count from pg_locks where not granted and relation = 'entity'::regclass`,
+    `select count(*)::int as count from pg_locks where not granted and relation = 'entity'::regclass and database = (select oid from pg_database where datname = current_database())`,
   );
   return rows[0]?.count ?? 0;
 };

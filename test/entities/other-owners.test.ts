@@ -66,7 +66,9 @@ describe.each([
 test('200 and 404 — in one statement, updates of own rows succeed and those of other owners’ rows change nothing (rule 64)', async () => {
   const { db } = service();
   for (let key = 1; key <= 40; key++) await seed(service(), 'shared', String(key), {}, key % 2 ? 'bob' : 'ada');
-  const waiting = sql<{ count: string }>`select count(*) from pg_locks where not granted and relation = 'entity'::regclass`;
+  const waiting = sql<{
+    count: string;
+  }>`select count(*) from pg_locks where not granted and relation = 'entity'::regclass and database = (select oid from pg_database where datname = current_database())`;
   const answers = await Promise.all<Answer<Entity>>(
     await db.transaction().execute(async (trx) => {
       await sql`lock table entity in exclusive mode`.execute(trx);

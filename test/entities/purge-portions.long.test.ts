@@ -5,6 +5,7 @@ import type { Companion } from '../../src/entities/companion/layout.ts';
 import { addReferrers, companionRows, declareWithRules } from '../support/companions.ts';
 import { whileWaiting, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
+import { waitingProcesses } from '../support/waiting.ts';
 
 const service = useService();
 const tables = new Map<string, Companion>();
@@ -130,10 +131,9 @@ describe('deleteEntity', () => {
         // The first try locks the oldest 1,001, and the first portion takes the newest 1,000.
         await sql`select from entity where key = ${orders[1_200]}::bigint for update`.execute(trx);
         const answering = purge(customer).then((received) => (answer = received));
-        const waiting = sql<{ pid: number }>`select pid from pg_locks where not granted and pid <> pg_backend_pid()`;
-        await expect.poll(async () => (await waiting.execute(service().db)).rows.length, { timeout: 20_000 }).toBe(1);
+        await expect.poll(async () => (await waitingProcesses.execute(service().db)).rows.length, { timeout: 20_000 }).toBe(1);
         expect(await count('order')).toBe(before - 1_000);
-        await sql`select pg_terminate_backend(pid) from pg_locks where not granted`.execute(trx);
+        for (const { pid } of (await waitingProcesses.execute(trx)).rows) await sql`select pg_terminate_backend(${pid})`.execute(trx);
         await answering;
       });
     expect([answer?.status, answer?.body.code], answer?.text).toEqual([503, 'outcome-unknown']);

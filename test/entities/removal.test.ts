@@ -5,6 +5,7 @@ import type { Companion } from '../../src/entities/companion/layout.ts';
 import { addReferrers, companionRows, declareWithRules } from '../support/companions.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
+import { waitingProcesses } from '../support/waiting.ts';
 
 const service = useService();
 let cookie: string;
@@ -164,10 +165,7 @@ describe('deleteEntity', () => {
         await released.promise;
       });
     await held.promise;
-    const waiting = async () => {
-      const locks = sql<{ waiting: number }>`select count(distinct pid)::int as waiting from pg_locks where not granted`;
-      return (await locks.execute(service().db)).rows[0]?.waiting;
-    };
+    const waiting = async () => (await waitingProcesses.execute(service().db)).rows.length;
     const removed = remove('customer', customer, cookie, { 'if-match': '"1"' });
     await expect.poll(waiting).toBe(1);
     let updated: number | undefined;

@@ -309,7 +309,7 @@ describe('a change that waits for the lock of the types', () => {
     const outcomes = await whileLooked(
       () => Promise.allSettled([apply(cascade(other), {}, one), apply(cascade(one), {}, other)]),
       async (trx) => {
-        const waiting = sql`select from pg_locks where relation = 'entity_type'::regclass and not granted`;
+        const waiting = sql`select from pg_locks where relation = 'entity_type'::regclass and not granted and database = (select oid from pg_database where datname = current_database())`;
         await expect.poll(async () => (await waiting.execute(trx)).rows.length).toBe(2);
       },
     );

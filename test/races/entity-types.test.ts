@@ -83,7 +83,7 @@ test('422 — a write that waited for a change of its type, though the database 
   const cookie = await own.openSession((await own.createUser('ada')).id);
   const create = () => own.call('POST', '/rest/entity/waits', { cookie, json: {} });
   expect((await create()).status).toBe(201);
-  const waits = sql`select from pg_locks where not granted and relation = 'entity_type'::regclass`;
+  const waits = sql`select from pg_locks where not granted and relation = 'entity_type'::regclass and database = (select oid from pg_database where datname = current_database())`;
   const write = await own.db.transaction().execute(async (trx) => {
     await lockTypes(trx);
     const waiting = { answer: create() };

@@ -277,9 +277,10 @@ describe('CSV', () => {
 
 /** Whether a statement waits for a lock of the companion table. */
 async function waitsFor(table: string): Promise<boolean> {
-  const { rows } = await sql`select from pg_locks where not granted and relation = ${`entity_data.${table}`}::regclass`.execute(
-    service().db,
-  );
+  const { rows } =
+    await sql`select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database()) and relation = ${`entity_data.${table}`}::regclass`.execute(
+      service().db,
+    );
   return rows.length > 0;
 }
 

@@ -23,7 +23,9 @@ const write = (path: string, json: object, cookie = cookies[0] ?? ''): Promise<A
 /** Blocks all writes until two statements wait, so that requests gather behind these. Returns the answers. */
 async function gathered(write: () => Promise<Answer<Entity>>[]): Promise<Answer<Entity>[]> {
   const { db } = service();
-  const waiting = sql<{ count: string }>`select count(*) from pg_locks where not granted and relation = 'entity'::regclass`;
+  const waiting = sql<{
+    count: string;
+  }>`select count(*) from pg_locks where not granted and relation = 'entity'::regclass and database = (select oid from pg_database where datname = current_database())`;
   return await Promise.all(
     await db.transaction().execute(async (trx) => {
       await sql`lock table entity in exclusive mode`.execute(trx);
