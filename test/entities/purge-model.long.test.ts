@@ -126,7 +126,14 @@ async function compare(entities: readonly ModelEntity[], limit: number): Promise
   const [root] = entities;
   if (!root) return;
   const deleted = { name: root.name, companion: companionOf(root.name), trashKeep: null };
-  const change = { userName: 'ada', sessionId: null, requestId: 'model', credential: 'command', address: '127.0.0.1', userAgent: null };
+  const change = {
+    userName: 'ada',
+    sessionId: null,
+    requestId: '00000000-0000-4000-8000-000000000000',
+    credential: 'command',
+    address: '127.0.0.1',
+    userAgent: null,
+  };
   const removalIn = (trx: Kysely<Database>, most: number) =>
     new Removal(trx, service().context.entityTypes, { ...change, typeRevision: types.get(root.name)?.revision ?? '0' }, { limit: most });
   const { restricting, largestSet } = modelOutcome(entities);

@@ -28,7 +28,7 @@ export function modelDocument(name: string, isBare: boolean): Record<string, unk
     properties: Object.fromEntries(fields.map((field) => [field.name, reference])),
     'x-references': isBare ? {} : Object.fromEntries(fields.map((field) => [field.name, { to: field.to, onDelete: field.onDelete }])),
     'x-index': [[fields[0]?.name]],
-    'x-soft-delete': modelNames.findIndex((each) => each === name) % 2 === 1,
+    ...(modelNames.findIndex((each) => each === name) % 2 === 1 && { 'x-soft-delete': true }),
   };
 }
 
