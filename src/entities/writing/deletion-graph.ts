@@ -126,15 +126,16 @@ export class DeletionGraph {
     const known = this.#deleted.get(name);
     const found = new Set(keys.filter((key) => known?.has(key)));
     for (const [to, referrers] of this.#scope.along) {
-      for (const { companion, references } of referrers.filter((referrer) => referrer.name === name)) {
-        for (const reference of references.filter(({ onDelete }) => onDelete === 'cascade')) {
-          const rest = keys.filter((key) => !found.has(key));
-          if (rest.length === 0) return found;
-          const { rows } = await referredRows(companion, reference, rest).execute(this.#db);
-          const along = await this.#going(to, [...new Set(rows.map(({ target }) => target))]);
-          for (const { key, target } of rows) if (along.has(target)) found.add(key);
-        }
-      }
+      const rest = keys.filter((key) => !found.has(key));
+      if (rest.length === 0) return found;
+      const rows = [];
+      for (const { companion, references } of referrers.filter((referrer) => referrer.name === name))
+        for (const reference of references.filter(({ onDelete }) => onDelete === 'cascade'))
+          rows.push(...(await referredRows(companion, reference, rest).execute(this.#db)).rows);
+      if (rows.length === 0) continue;
+      // Once for all references to the name: the number of statements does not grow with their power.
+      const along = await this.#going(to, [...new Set(rows.map(({ target }) => target))]);
+      for (const { key, target } of rows) if (along.has(target)) found.add(key);
     }
     return found;
   }
