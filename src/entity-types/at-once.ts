@@ -4,7 +4,7 @@
  */
 import type { Transaction } from 'kysely';
 import type { Companion } from '../entities/companion/layout.ts';
-import { dropSurplusRules } from '../entities/companion/surplus.ts';
+import { dropSurplusRules, endReferences } from '../entities/companion/surplus.ts';
 import { createTable, ensureIndexes, ensureReferences, validateReferences } from '../entities/companion/table.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
@@ -54,6 +54,7 @@ export async function changeAtOnce(store: Store, start: Start, mayName: (name: s
         await ensureReferences(trx, name, wanted);
         await validateReferences(trx, wanted);
       } else if (wanted) await dropSurplusRules(trx, wanted);
+      else if (start.stored.companion) await endReferences(trx, start.stored.companion.table);
       return await writeChange(trx, start, wanted, id);
     },
     (trx) => prepareTable(trx, start),

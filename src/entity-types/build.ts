@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DatabaseError } from 'pg';
 import type { Kysely, Transaction } from 'kysely';
 import type { Companion } from '../entities/companion/layout.ts';
-import { dropSurplusRules } from '../entities/companion/surplus.ts';
+import { dropSurplusRules, endReferences } from '../entities/companion/surplus.ts';
 import {
   assertColumnRoom,
   createTable,
@@ -201,6 +201,7 @@ async function restore(trx: Transaction<Database>, { actor, change, plan, stored
   const old = stored.type ? { document: stored.type.document, source: stored.type.source } : { document: null, source };
   if (!complete) {
     await insertRevision(trx, { ...revision, ...old });
+    await endReferences(trx, wanted.table);
     return;
   }
   if (!isDeepStrictEqual(whileBuilding(complete, wanted).complete?.search, complete.search)) return;

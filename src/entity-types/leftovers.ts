@@ -3,7 +3,7 @@
  * a change does not wait for it (decision 292).
  */
 import type { Kysely, Transaction } from 'kysely';
-import { listPresentTables } from '../entities/companion/catalogue.ts';
+import { isReferredTo, listPresentTables } from '../entities/companion/catalogue.ts';
 import type { Companion } from '../entities/companion/layout.ts';
 import {
   dropOrphanTables,
@@ -34,14 +34,13 @@ export async function dropLeftovers(store: Store, name: string): Promise<boolean
 async function dropFormer(store: Store, name: string): Promise<boolean> {
   const { db } = store;
   const { companion } = await findStoredType(db, name);
-  if (!companion) return await whenUnused(db, (trx) => dropFormerTable(trx, name));
+  if (!companion) return (await whenUnused(db, (trx) => dropFormerTable(trx, name))) === true;
   try {
     const surplus = await inTransaction(db, (trx) => retireIfReady(trx, name));
     if (!surplus) return false;
     if (surplus.indexes.length > 0) await store.runLong((own) => dropRetired(own, surplus.indexes));
-    // Columns cost little. They stay until the next change if they cannot go now.
-    if (surplus.hasMore) await whenUnused(db, (trx) => dropFormerColumns(trx, name));
-    return true;
+    // Columns cost little, and each attempt makes writers wait. Those that cannot go now stay until the next change or housekeeping.
+    return !surplus.hasMore || ((await whenUnused(db, (trx) => dropFormerColumns(trx, name))) ?? true);
   } catch (error) {
     if (lockWasNotHad(error)) return false;
     throw error;
@@ -64,11 +63,14 @@ async function dropFormerColumns(trx: Transaction<Database>, name: string): Prom
   return true;
 }
 
-/** Returns false if the type is being built. Does nothing if it has got a table again. */
+/** Returns false if the type is being built, or if a table that is to go too refers to this one. Does nothing if the type has got a table again. */
 async function dropFormerTable(trx: Transaction<Database>, name: string): Promise<boolean> {
   if (!(await isNotBeingBuilt(trx, name))) return false;
   const { id, companion } = await findStoredType(trx, name);
-  if (id !== undefined && !companion) await dropTable(trx, `x${id}`);
+  if (id === undefined || companion) return true;
+  const table = `x${id}`;
+  if (await isReferredTo(trx, table)) return false;
+  await dropTable(trx, table);
   return true;
 }
 

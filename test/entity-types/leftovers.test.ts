@@ -121,6 +121,42 @@ test('200 — the last reference goes while a long transaction uses the table of
   await settled(table).toBeUndefined();
 });
 
+test.each([
+  ['the table of the type', 'from'],
+  ['the table of its target', 'to'],
+] as const)(
+  '204 — what a type referred to can be deleted after the change, while a transaction uses %s (rules 14 and 157)',
+  async (_what, used) => {
+    const target = `${name}-target`;
+    await put(indexed('a'), { of: target });
+    await put(referring(target));
+    const [from, to] = [await tableOf(), await tableOf(target)];
+    const entity = (await service().call<{ key: string }>('POST', `/rest/entity/${target}`, { cookie, json: {} })).body.key;
+    expect((await service().call('POST', `/rest/entity/${name}`, { cookie, json: { to: entity } })).status).toBe(201);
+    const removeTarget = async () => (await service().call('DELETE', `/rest/entity/${target}/${entity}`, { cookie })).status;
+    expect(await removeTarget()).toBe(409);
+    await whileUsed(used === 'from' ? from : to, async () => {
+      expect(await put(referring(undefined))).toBe(200);
+      expect(await removeTarget()).toBe(204);
+    });
+    await settled(from).toBeUndefined();
+  },
+);
+
+test('a table goes behind another that is to go and refers to it (rule 157)', async () => {
+  const target = `${name}-target`;
+  await put({ properties });
+  await put({ properties }, { of: target });
+  const [from, to] = [await tableOf(), await tableOf(target)];
+  const { db, context } = service();
+  await sql`create table ${inSchema(to)} (key bigint primary key)`.execute(db);
+  await sql`create table ${inSchema(from)} (key bigint primary key, c1 bigint references ${inSchema(to)})`.execute(db);
+  expect(await dropLeftovers(context.store, target)).toBe(false);
+  expect(await dropLeftovers(context.store, name)).toBe(true);
+  expect(await dropLeftovers(context.store, target)).toBe(true);
+  expect([await sizeOf(from), await sizeOf(to)]).toEqual([undefined, undefined]);
+});
+
 test('200 — a table and a column that cannot be dropped: the log has the name of the type, and the change is in force (rule 157)', async () => {
   const warn = vi.spyOn(service().app.log, 'warn').mockReturnValue(undefined);
   onTestFinished(() => warn.mockRestore());

@@ -59,6 +59,15 @@ async function presentTables(db: Kysely<Database>, condition: RawBuilder<unknown
   return new Map(tables);
 }
 
+/** Whether a foreign key of another companion table leads to the table. */
+export async function isReferredTo(db: Kysely<Database>, table: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_constraint join pg_class as x on x.oid = confrelid join pg_class as other on other.oid = conrelid
+    where contype = 'f' and x.relname = ${table} and x.relnamespace = ${companionSchema}::regnamespace
+      and other.relnamespace = x.relnamespace and other.oid <> x.oid limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /** The names of all companion tables, also of those that belong to no type. */
 export async function listTables(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`

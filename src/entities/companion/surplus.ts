@@ -22,6 +22,23 @@ export async function dropSurplusRules(trx: Kysely<Database>, companion: Compani
   if (uniques.length > 0) await sql`drop index if exists ${sql.join(uniques)}`.execute(trx);
 }
 
+/**
+ * Ends the references of a table whose rows no write of an entity keeps up to date any more, so that they keep no entity from being deleted: drops the foreign keys,
+ * or deletes the rows if another transaction uses a table. Call it with a short limit for locks.
+ */
+export async function endReferences(trx: Kysely<Database>, table: string): Promise<void> {
+  const names = [...((await presentTable(trx, table))?.references.keys() ?? [])];
+  if (names.length === 0) return;
+  await sql`savepoint references_there`.execute(trx);
+  try {
+    await sql`alter table ${inSchema(table)} ${sql.join(names.map((name) => sql`drop constraint ${sql.id(name)}`))}`.execute(trx);
+  } catch (error) {
+    if (!lockWasNotHad(error)) throw error;
+    await sql`rollback to savepoint references_there`.execute(trx);
+    await sql`delete from ${inSchema(table)}`.execute(trx);
+  }
+}
+
 /** The parts of a table beyond its layout. */
 export interface Surplus {
   /** The indexes, by the names that {@link retireSurplus} has given them. */
@@ -71,9 +88,12 @@ export async function dropSurplusColumns(trx: Kysely<Database>, companion: Compa
 
 /**
  * Runs `work` in a transaction, which no statement on a table of the companion schema may hold up for long, since others would wait behind it. Returns what `work`
- * returns, which tells whether it is done, or false if ten attempts had no lock.
+ * returns, which tells whether it is done; undefined if ten attempts had no lock.
  */
-export async function whenUnused(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<boolean>): Promise<boolean> {
+export async function whenUnused(
+  db: Kysely<Database>,
+  work: (trx: Transaction<Database>) => Promise<boolean>,
+): Promise<boolean | undefined> {
   for (let attempt = 1; attempt <= lockAttempts; attempt++) {
     try {
       return await inTransaction(db, async (trx) => {
@@ -85,7 +105,7 @@ export async function whenUnused(db: Kysely<Database>, work: (trx: Transaction<D
       await delay(Math.random() * 200);
     }
   }
-  return false;
+  return undefined;
 }
 
 /** Whether the table has indexes, statistics or columns beyond this layout. */
@@ -123,6 +143,6 @@ export async function dropOrphanTables(db: Kysely<Database>): Promise<boolean> {
       await dropTable(trx, name);
       return true;
     });
-  for (const { name } of rows) areGone = (await drop(name)) && areGone;
+  for (const { name } of rows) areGone = (await drop(name)) === true && areGone;
   return areGone;
 }
