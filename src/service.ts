@@ -80,7 +80,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     store,
     { url: config.databaseReadUrl?.reveal(), size: config.databasePoolSize, maximumLagMs: config.readLagSeconds * 1_000 },
     {
-      onError,
+      onError: (error) => app?.log.warn({ event: 'outage', dependency: 'standby', err: error }, 'connection to the standby lost'),
       onDown: (error) =>
         app?.log.warn(
           { event: 'outage', dependency: 'standby', err: error },
@@ -96,7 +96,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   );
   const leftovers = new LeftoverQueue(store, (name, error) =>
     app?.log.warn(
-      { event: 'housekeeping', outcome: 'failed', type: name, err: error },
+      { event: 'housekeeping', job: 'type-leftovers', outcome: 'failed', type: name, err: error },
       'what a change of the type has left could not be dropped',
     ),
   );

@@ -8,7 +8,7 @@ import { describeMachine, machineFacts } from '../bench/report.ts';
 import { faults, type Options } from './catalogue.ts';
 import type { Outcome } from '../../test/faults/outcome.ts';
 
-const usage = `npm run test:faults -- [name …] [options]
+const usage = `npm run faults -- [name …] [options]
 
   --kills N         number of kills of the service (30)
   --rounds N        number of times that everything fails in a cluster (10)

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-const usage = `npm run test:fuzz -- [options]
+const usage = `npm run fuzz -- [options]
 
   --cases N   number of random requests, at least 2000 (100000)
   --seed N    sends the requests of this seed (a new one each time)

@@ -1,4 +1,4 @@
-/** How large PostgreSQL stores a text that `http/json.ts` has accepted: `numeric` has no exponent, so `1e308` becomes 309 digits. */
+/** How large PostgreSQL stores a text that `json/json.ts` has accepted: `numeric` has no exponent, so `1e308` becomes 309 digits. */
 import { endOfString } from '../json/parse-json.ts';
 
 /** True for each text that has a number with an exponent, and for few others: a number follows these signs, and the texts of most bodies do not look so. */

@@ -1,6 +1,6 @@
 /**
  * The declared types as one process knows them. Notifications of the database tell when types have changed. What the process knows may be
- * out of date for a moment all the same, so every statement that writes entities compares the revision (`entities/type-guard.ts`).
+ * out of date for a moment all the same, so every statement that writes entities compares the revision (`entities/writing/type-guard.ts`).
  */
 import { LRUCache } from 'lru-cache';
 import type { Kysely } from 'kysely';

@@ -1,6 +1,6 @@
 /**
  * Reads the filter of a list: the JSON object of docs/filters.md. All its faults are reported, each by its pointer. The value must come from
- * `http/json.ts`, which has refused duplicate members, inexact numbers and the names of prototypes.
+ * `json/json.ts`, which has refused duplicate members, inexact numbers and the names of prototypes.
  */
 import { maximumFaults, type Fault } from '../problems/faults.ts';
 import { expectedOneOf } from '../problems/expected.ts';

@@ -24,7 +24,7 @@ export type Test =
   | { kind: 'exists'; field: Field }
   /** The texts that the type searches match the words. It is a test of no single field. */
   | { kind: 'search'; field: Field; words: string }
-  /** The entity that the reference leads to fulfils the filter; it is called `to`. `entities/match.ts` turns it into a test of the key. */
+  /** The entity that the reference leads to fulfils the filter; it is called `to`. `entities/querying/match.ts` turns it into a test of the key. */
   | { kind: 'match'; field: Field; to: string; of: Filter }
   /** The key in the field fulfils an SQL condition, which costs as much as this number of tests. */
   | { kind: 'lookup'; field: Field; type: 'int64'; holds: (key: RawBuilder<unknown>) => RawBuilder<boolean>; tests: number };

@@ -65,6 +65,29 @@ test('documents and files that are named exist', () => {
   ).toEqual([]);
 });
 
+test('a part of a path in backticks is the end of a file or a folder of the repository', () => {
+  const ends = new Set(
+    texts.flatMap(({ path }) => {
+      const parts = path.split('/');
+      const folders = parts.slice(0, -1);
+      return [
+        ...parts.map((_, n) => parts.slice(n).join('/')),
+        ...folders.flatMap((_, from) => folders.map((__, to) => folders.slice(from, to + 1).join('/'))),
+      ];
+    }),
+  );
+  const part = /`((?:src|test|scripts)\/[\w-]+(?:\/[\w-]+)*|[\w-]+\/[\w./-]*\w\.ts)`/g;
+  const prose = /\.md$|^src\/|^scripts\//;
+  expect(findings((text, path) => (prose.test(path) ? [...text.matchAll(part)].map(([, name = '']) => name) : [])).length).toBeGreaterThan(
+    300,
+  );
+  expect(
+    findings((text, path) =>
+      prose.test(path) ? [...text.matchAll(part)].map(([, name = '']) => name).filter((name) => !ends.has(name)) : [],
+    ),
+  ).toEqual([]);
+});
+
 test('tests that another test names exist', () => {
   const names = new Set(texts.map(({ path }) => basename(path)));
   expect(

@@ -50,7 +50,7 @@ export const prepareInsertBulk = (companion: Companion | null, variant?: string)
   prepare<InsertBulk, InsertedRow>('entity.insert-bulk', (value) => insertBulk(value, companion), variant);
 
 /**
- * The object of a row. `fields` must be one JSON value that `http/json.ts` has accepted: so it can neither end its row nor begin another. `values` are those of the
+ * The object of a row. `fields` must be one JSON value that `json/json.ts` has accepted: so it can neither end its row nor begin another. `values` are those of the
  * companion row; undefined without one.
  */
 export const bulkRowOf = (fields: string, values: CompanionValues | undefined): string =>

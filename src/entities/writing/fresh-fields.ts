@@ -2,7 +2,7 @@
 import { memberTexts } from '../../json/json-parts.ts';
 import { parseJson } from '../../json/parse-json.ts';
 
-/** Fields of an entity: as parsed, and as JSON text of an object that `http/json.ts` has accepted. */
+/** Fields of an entity: as parsed, and as JSON text of an object that `json/json.ts` has accepted. */
 interface Fields {
   fields: unknown;
   text: string;

@@ -124,7 +124,7 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
 
 /**
  * The input row of one request: the values by name, and JSON text under `member`. There must be at least one value. `text` must be one JSON
- * value that `http/json.ts` has accepted or PostgreSQL has written: so it can neither end its row nor begin another.
+ * value that `json/json.ts` has accepted or PostgreSQL has written: so it can neither end its row nor begin another.
  */
 export function rowOf(values: object, member: 'fields' | 'patch' | 'merged', text: string): string {
   return `${JSON.stringify(values).slice(0, -1)},"${member}":${text}}`;

@@ -1,4 +1,7 @@
-/** The rules of a write: the one place that refuses a change of an entity for its precondition, its size, or its fields (412, 413, 422 and 428). */
+/**
+ * The rules of a write: the one place that refuses a change of an entity for its precondition, its size, or its fields (412, 413, 422 and 428). Deletions and purges
+ * have preconditions of their own (`delete.ts`, `purge.ts`).
+ */
 import type { EntityType } from '../../entity-types/types.ts';
 import { findFault, jsonLimits } from '../../json/json.ts';
 import { parseJson } from '../../json/parse-json.ts';
