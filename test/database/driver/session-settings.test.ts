@@ -1,14 +1,14 @@
 /** Databases and roles with other defaults of a session than those on which the code relies. */
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runAdmin } from '../support/admin.ts';
-import { createDatabase } from '../support/database.ts';
-import { execute } from '../support/sql.ts';
-import { TestService } from '../support/service.ts';
-import { sessionSettings } from '../../src/database/driver/session-settings.ts';
-import { readConfig } from '../../src/config/settings.ts';
-import { explainFailure } from '../../src/start/failure.ts';
-import { prepareDatabase } from '../../src/start/prepare-database.ts';
+import { runAdmin } from '../../support/admin.ts';
+import { createDatabase } from '../../support/database.ts';
+import { execute } from '../../support/sql.ts';
+import { TestService } from '../../support/service.ts';
+import { sessionSettings } from '../../../src/database/driver/session-settings.ts';
+import { readConfig } from '../../../src/config/settings.ts';
+import { explainFailure } from '../../../src/start/failure.ts';
+import { prepareDatabase } from '../../../src/start/prepare-database.ts';
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 const findingOf = async (DATABASE_URL: string, check: string, settings = {}) => {

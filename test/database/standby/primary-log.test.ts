@@ -1,8 +1,8 @@
 /** Positions of the log, their tokens, and the lag of a standby that they show (decisions 170 and 172). */
 import { expect, test } from 'vitest';
-import type { Executor } from '../../src/database/driver/prepared.ts';
-import { hasReached, latestOf, positionOf, tokenOf } from '../../src/database/standby/log-position.ts';
-import { PrimaryLog } from '../../src/database/standby/primary-log.ts';
+import type { Executor } from '../../../src/database/driver/prepared.ts';
+import { hasReached, latestOf, positionOf, tokenOf } from '../../../src/database/standby/log-position.ts';
+import { PrimaryLog } from '../../../src/database/standby/primary-log.ts';
 
 const at = (lsn: bigint, timeline = 1) => ({ timeline, lsn });
 
