@@ -51,7 +51,6 @@ const httpEdge = [
   'contract/',
   'pages/',
   'telemetry/',
-  'background/',
   'monitoring/',
   'authn/authenticate.ts',
   'sessions/fastify-session.ts',

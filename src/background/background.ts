@@ -2,9 +2,11 @@
  * The registry of periodic work. A job has one run at a time in a process, an outcome of its own for each run, and at most one line of the log for each run. A
  * failure leaves the other jobs as they are. `periodic-work.ts` lists the jobs.
  */
-import type { FastifyBaseLogger } from 'fastify';
 import { isOutage } from '../database/failure.ts';
 import { KnownOutage } from '../telemetry/outage-stacks.ts';
+
+/** The log of the process, as far as jobs write to it. */
+export type JobLog = Readonly<Record<'trace' | 'info' | 'warn' | 'error', (line: object) => void>>;
 
 /** `skipped`: the run before was not over, so there was none. */
 export type JobOutcome = 'ok' | 'failed' | 'skipped';
@@ -36,7 +38,7 @@ interface Job extends Required<JobOptions> {
 const repeatMs = 300_000;
 
 export class Background {
-  readonly #log: () => FastifyBaseLogger | undefined;
+  readonly #log: () => JobLog | undefined;
   readonly #jobs = new Map<string, Job>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #stopping = new AbortController();
@@ -45,7 +47,7 @@ export class Background {
   #turn = Promise.resolve();
 
   /** `log` is called for each line. Without a log the line is left out. */
-  constructor(log: () => FastifyBaseLogger | undefined = () => undefined) {
+  constructor(log: () => JobLog | undefined = () => undefined) {
     this.#log = log;
   }
 
