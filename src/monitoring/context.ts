@@ -4,11 +4,11 @@ import type { Secret } from '../config/secrets.ts';
 import type { EntityContext } from '../entities/reading/context.ts';
 import type { TypeContext } from '../entity-types/context.ts';
 import type { IssuerContext } from '../oidc/context.ts';
-import type { PasswordRoomContext } from '../password/context.ts';
+import type { PasswordChangeContext } from '../password/context.ts';
 import type { DailyBackups } from '../administration/daily-backups.ts';
 import type { Background } from '../background/background.ts';
 
-export interface MonitoringContext extends PasswordRoomContext, IssuerContext, TypeContext, EntityContext {
+export interface MonitoringContext extends PasswordChangeContext, IssuerContext, TypeContext, EntityContext {
   /** The tokens of which a scraper of `/metrics` must show one; undefined: there is no such route. */
   metricsTokens: Current<readonly Secret[]> | undefined;
   /** The files of secrets that this process follows. */

@@ -6,7 +6,7 @@ import { recordWithinQuota } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';
-import type { PasswordRoomContext } from './context.ts';
+import type { PasswordChangeContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
 import { comparePassword, underThrottle } from '../credentials/password-attempt.ts';
@@ -31,7 +31,7 @@ export interface PasswordChange {
  * 401 if the session has been refreshed or ended meanwhile.
  */
 export async function changePassword(
-  context: PasswordRoomContext,
+  context: PasswordChangeContext,
   caller: Caller,
   principal: Principal,
   change: PasswordChange,
@@ -72,7 +72,7 @@ export async function changePassword(
   return token;
 }
 
-async function confirmPresent(context: PasswordRoomContext, caller: Caller, account: Account, current: string): Promise<void> {
+async function confirmPresent(context: PasswordChangeContext, caller: Caller, account: Account, current: string): Promise<void> {
   const confirmed = await underThrottle(context, caller, account.name, async () => {
     const { matches } = await comparePassword(context, caller, account, current);
     return matches || undefined;
@@ -83,7 +83,7 @@ async function confirmPresent(context: PasswordRoomContext, caller: Caller, acco
 }
 
 /** Audits each refused change of the caller, as far as the quota allows. */
-function recordRefusedChange(context: PasswordRoomContext, caller: Caller, reasons: string[]): Promise<void> {
+function recordRefusedChange(context: PasswordChangeContext, caller: Caller, reasons: string[]): Promise<void> {
   return recordWithinQuota(
     context,
     caller,
@@ -93,7 +93,7 @@ function recordRefusedChange(context: PasswordRoomContext, caller: Caller, reaso
 }
 
 async function faultsOf(
-  { policy }: PasswordRoomContext,
+  { policy }: PasswordChangeContext,
   account: Account,
   { current, next, confirmation }: PasswordChange,
 ): Promise<Fault[]> {

@@ -2,7 +2,7 @@
 import type { PasswordPolicy } from '../credentials/policy.ts';
 import type { LoginContext } from '../sessions/context.ts';
 
-export interface PasswordRoomContext extends LoginContext {
+export interface PasswordChangeContext extends LoginContext {
   /** The rules for new passwords. */
   policy: PasswordPolicy;
 }

@@ -1,12 +1,12 @@
 /** The user's own password over HTTP: change. */
 import type { Handlers } from '../contract/operation.ts';
-import type { PasswordRoomContext } from './context.ts';
+import type { PasswordChangeContext } from './context.ts';
 import { issueToken } from '../sessions/fastify-session.ts';
 import { changePassword } from './change.ts';
 
 type PasswordHandlers = Pick<Handlers, 'changePassword'>;
 
-export function passwordHandlers(context: PasswordRoomContext): PasswordHandlers {
+export function passwordHandlers(context: PasswordChangeContext): PasswordHandlers {
   return {
     async changePassword({ body, principal, caller, request }) {
       const token = await changePassword(context, caller, principal, {
