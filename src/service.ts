@@ -176,6 +176,8 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const { later } = await migrationState(db);
     if (later.length > 0) running.log.warn({ event: 'configuration.risky' }, laterSchemaRisk(later));
     await listener.open();
+    // So the first lists can be read from the standby.
+    await readers.sample();
     const address = await listenOn(running, config.host, config.port, listeningLine).catch((cause: unknown) => {
       throw new ListenError(cause);
     });

@@ -46,7 +46,7 @@ export function schedulePeriodicWork(
 ): void {
   const { db } = store;
 
-  if (readers.hasStandby) background.every('standby', samplingMs, () => readers.sample(), { runsAtOnce: true });
+  if (readers.hasStandby) background.every('standby', samplingMs, () => readers.sample());
   // The function of the database makes at most one tick a second, however many processes there are.
   background.every('tick', second, async () => void (await makeTick(db)));
   background.every('statistics', 2 * second, async () => void (await analyzeGrownTables(db)));
