@@ -77,6 +77,8 @@ const ruleSchema = {
   },
 };
 const form = compileSchema(ruleSchema, validatorOptions('files'));
+/** They limit a declaration. A stored type that has more is read. */
+const limits = ['maxItems', 'maxProperties'];
 
 /** The document without its rules. */
 export function withoutRules(document: Schema): Schema {
@@ -96,7 +98,7 @@ export function unreadableRules(document: Schema, types: FieldTypes): string[] {
   return ruleKeywords.flatMap((keyword) => {
     if (!(keyword in document)) return [];
     const rules = { [keyword]: document[keyword] };
-    const errors = form.errorsOf(rules);
+    const errors = form.errorsOf(rules).filter((error) => !limits.includes(error.keyword));
     if (errors.length > 0) return errors.map(({ instancePath }) => instancePath);
     try {
       rulesOf(rules, types);

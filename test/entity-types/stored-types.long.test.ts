@@ -42,6 +42,14 @@ const documents: Readonly<Record<string, { source: TypeSource; isChecked?: true;
     isChecked: true,
     document: { properties: { a: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'string' } } },
   },
+  manyRules: {
+    source: 'files',
+    isChecked: true,
+    document: {
+      properties: Object.fromEntries([...'abcdefghi'].map((name) => [name, { type: 'string' }])),
+      'x-unique': [...'abcdefghi'].map((name) => ({ fields: [name] })),
+    },
+  },
   largePattern: { source: 'api', isChecked: true, document: { properties: { a: { pattern: '^(?:[a-z]{200}|2.*)$' } } } },
 };
 const names = Object.keys(documents);
