@@ -1,5 +1,5 @@
 /**
- * Sends many random requests, reproducible by their seed: `npm run test:fuzz -- --cases 100000 --seed 1`. The suite sends 1,300 with a new
+ * Sends many random requests, reproducible by their seed: `npm run fuzz -- --cases 100000 --seed 1`. The suite sends 1,300 with a new
  * seed each time.
  */
 import { spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ child.on('exit', (code) => process.exit(code ?? 1));
 
 function readOptions(): { cases: string; seed: string | undefined } {
   const fail = (reason: string): never => {
-    process.stderr.write(`test:fuzz: ${reason}\n\n${usage}`);
+    process.stderr.write(`fuzz: ${reason}\n\n${usage}`);
     process.exit(2);
   };
   const read = () => {

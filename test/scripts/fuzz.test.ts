@@ -20,5 +20,5 @@ test.each([
   const refused = await run(...options).catch((error: { code: number; stdout: string; stderr: string }) => error);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain(reason);
-  expect(refused.stderr).toContain('npm run test:fuzz');
+  expect(refused.stderr).toContain('npm run fuzz -- [options]');
 });
