@@ -9,6 +9,8 @@ import { useService, type ProblemBody } from '../support/service.ts';
 import { storeDocument } from '../support/stored-document.ts';
 
 const limit = (format: string, keyword: string, value: string) => ({ properties: { a: { type: 'string', format, [keyword]: value } } });
+/** One more than the rules that a declaration may have. */
+const fieldNames = 'abcdefghi'.split('');
 
 /** `checked` documents have a meaning still, so that their entities can be written. */
 const documents: Readonly<Record<string, { source: TypeSource; isChecked?: true; document: object }>> = {
@@ -46,8 +48,8 @@ const documents: Readonly<Record<string, { source: TypeSource; isChecked?: true;
     source: 'files',
     isChecked: true,
     document: {
-      properties: Object.fromEntries([...'abcdefghi'].map((name) => [name, { type: 'string' }])),
-      'x-unique': [...'abcdefghi'].map((name) => ({ fields: [name] })),
+      properties: Object.fromEntries(fieldNames.map((name) => [name, { type: 'string' }])),
+      'x-unique': fieldNames.map((name) => ({ fields: [name] })),
     },
   },
   largePattern: { source: 'api', isChecked: true, document: { properties: { a: { pattern: '^(?:[a-z]{200}|2.*)$' } } } },
