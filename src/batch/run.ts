@@ -15,7 +15,7 @@ import { faultsOfReferences } from '../entities/writing/references.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockInOrder, lockOne } from '../entities/writing/statements.ts';
 import { busyProblem, inRounds } from '../entities/writing/rounds.ts';
-import { guardOfVersion, requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
+import { guardOfVersion, lacksGuard, requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
 import { placeOf } from '../entities/writing/store.ts';
 import { TypeChanged } from '../entities/writing/type-guard.ts';
 import { isStillReferenced } from '../entities/writing/violations.ts';
@@ -219,10 +219,9 @@ class BatchRun {
     const change = changeValues(permit, this.#caller.origin, type?.revision ?? '0');
     const guard = guardOfVersion(ifMatch);
     const values = { ...change, ...placeOf(permit, key), versions: guard.versions };
-    const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
     await holdTypes.execute(this.#trx);
     await inRounds(async () => {
-      const { rows } = isUnguarded ? { rows: [] } : await this.#trx.executeQuery(lockOne.query(values));
+      const { rows } = lacksGuard(type, guard) ? { rows: [] } : await this.#trx.executeQuery(lockOne.query(values));
       if (rows.length > 0) return true;
       const [state] = (await this.#trx.executeQuery(findState.query(placeOf(permit, key)))).rows;
       if (!state) throw await refusalOf(this.#store, permit, key);

@@ -145,14 +145,15 @@ export async function withUnknownOutcome<T>(statement: Promise<T>): Promise<T> {
 }
 
 /**
- * Runs `work`, a part of a change of which another part is committed already. Its 503 then becomes `outcome-unknown`, since all other 503s say that nothing was
- * changed (rule 77).
+ * Runs `work`, a part of a change of which another part is committed already, or will be once `isCommitted`. Its 503 then becomes `outcome-unknown`, since all
+ * other 503s say that nothing was changed (rule 77).
  */
-export async function afterCommittedPart<T>(work: () => Promise<T>): Promise<T> {
+export async function afterCommittedPart<T>(work: () => Promise<T>, isCommitted = () => true): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!isOutage(error) && !(error instanceof Problem && error.status === 503)) throw error;
+    const isUnavailable = isOutage(error) || (error instanceof Problem && error.status === 503);
+    if (!isUnavailable || !isCommitted() || (error instanceof Problem && error.code === 'outcome-unknown')) throw error;
     throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
   }
 }

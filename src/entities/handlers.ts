@@ -208,17 +208,20 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
 
     async deleteEntity({ params, query, headers, principal, caller, request }) {
       const { name } = params;
-      const place = { key: readKey(params.key), ifMatch: headers['if-match'] };
+      const key = readKey(params.key);
+      const ifMatch = headers['if-match'];
+      const guard = guardOfHeader(ifMatch);
       const isPurge = query.purge === '1';
       const deletionBy = (present: Principal): PresentPurge<boolean> => {
         const authorizeDelete = () => authorize(present, name, 'delete');
         const purge = isPurge ? authorize(present, name, 'purge') : undefined;
         const permit = purge ?? authorizeDelete();
         const removal: RemovalRequest = {
-          ...place,
+          key,
+          ...guard,
           readable: (each) => (isPermitted(present, each, 'read') ? authorize(present, each, 'read') : undefined),
         };
-        const claim = readClaim({ headers, request }, permit, 'deleteEntity', '', [place.key, place.ifMatch, query.purge]);
+        const claim = readClaim({ headers, request }, permit, 'deleteEntity', '', [key, ifMatch, query.purge]);
         const run = async () => {
           const { isReplayed } = await writeOnce(writes, permit, caller, {
             claim,
@@ -228,7 +231,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
               else await removeEntity(within, authorizeDelete(), caller, removal);
               return true;
             },
-            effectsOf: () => [{ status: 204, key: place.key, version: null }],
+            effectsOf: () => [{ status: 204, key, version: null }],
             replay: async () => true,
           });
           return isReplayed;

@@ -6,22 +6,20 @@ import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { changeValues } from './changed.ts';
-import { acceptedVersions } from '../etag.ts';
 import { countReadable } from './referrers.ts';
 import { Removal } from './removal.ts';
 import { holdTypes, type Deleted } from './removal-statements.ts';
 import { maximumVictims, StillReferencedError } from './still-referenced.ts';
 import { refusalOf } from './refusal.ts';
+import { lacksGuard, requirePrecondition, type Guard } from './rules.ts';
 import { lockOne, type Versions } from './statements.ts';
 import { deleteUnreferenced, placeOf, stateOf } from './store.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import type { Writes } from './update.ts';
 import { isStillReferenced } from './violations.ts';
 
-export interface RemovalRequest {
+export interface RemovalRequest extends Guard {
   key: string;
-  /** The header If-Match. */
-  ifMatch: string | undefined;
   /** Whether the entity does not go to the trash, whatever its type says. Those that are deleted with it do. */
   isFinal?: boolean;
   /** The caller's permit to read entities of a name; undefined for a name that the caller may not read. */
@@ -33,18 +31,18 @@ export async function removeEntity(
   writes: Writes,
   permit: Permit<'delete'>,
   caller: Caller,
-  { key, ifMatch, isFinal = false, readable }: RemovalRequest,
+  { key, isFinal = false, readable, ...guard }: RemovalRequest,
 ): Promise<void> {
-  const versions = acceptedVersions(ifMatch);
+  const { versions } = guard;
   await whileTypeIsCurrent(writes.types, permit.entity, async (type) => {
-    const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
-    if (!isUnguarded && (await deleteEntity(writes, permit, caller, key, { versions, type, isFinal, readable }))) return true;
+    const deletion = { versions, type, isFinal, readable };
+    if (!lacksGuard(type, guard) && (await deleteEntity(writes, permit, caller, key, deletion))) return true;
     const state = await stateOf(writes.store, permit, key);
     if (!state) throw await refusalOf(writes.store, permit, key);
     if (state.typeRevision !== (type?.revision ?? '0')) return undefined;
-    // Another request has deleted and restored the entity meanwhile.
-    if (!isUnguarded && versions === null) return undefined;
-    throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
+    requirePrecondition(type, guard, state.version);
+    // Another request has changed the entity, or deleted and restored it, meanwhile.
+    return undefined;
   });
 }
 

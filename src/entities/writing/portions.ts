@@ -5,7 +5,6 @@ import { afterCommittedPart, exceededStatementTime } from '../../database/failur
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { acceptedVersions } from '../etag.ts';
 import type { Writes } from './update.ts';
 import { problemOfRemoval, removeLocked, type RemovalRequest } from './delete.ts';
 import { refuseLargeSets, type PortionDone } from './removal.ts';
@@ -38,23 +37,25 @@ export async function purgeInPortions<T>(
 ): Promise<T> {
   const end = performance.now() + portionsMs;
   let count = 0;
-  const part = <P>(work: () => Promise<P>): Promise<P> => (count > 0 ? afterCommittedPart(work) : work());
-  try {
-    for (let purge = first; ; purge = await part(present)) {
+  const purgeAll = async (): Promise<T> => {
+    for (let purge = first; ; purge = await present()) {
       try {
-        return await part(purge.run);
+        return await purge.run();
       } catch (error) {
         if (!needsPortions(error)) throw error;
       }
-      await part(() => refuseImpossible(writes, caller, purge));
+      await refuseImpossible(writes, caller, purge);
       for (let isLast = false; !isLast;) {
         if (count > 0 && performance.now() > end)
           throw new Problem('outcome-unknown', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
-        const done = await part(() => removePortion(writes, caller, purge.authorizeDelete(), present));
+        const done = await removePortion(writes, caller, purge.authorizeDelete(), present);
         count += done.count;
         ({ isLast } = done);
       }
     }
+  };
+  try {
+    return await afterCommittedPart(purgeAll, () => count > 0);
   } catch (error) {
     if (count === 0 || !(error instanceof Problem)) throw error;
     const seconds = error.status === 503 ? { seconds: Number(error.headers['Retry-After']) } : {};
@@ -104,13 +105,12 @@ function removePortion<T>(
 ): Promise<PortionDone> {
   return writes.queues.runHeavy(turn, caller, async () => {
     const { removal, authorizeDelete } = await present();
-    const { key, ifMatch, readable } = removal;
+    const { key } = removal;
     const type = await writes.types.find(turn.entity);
-    const locked = { key, versions: acceptedVersions(ifMatch), readable };
     // The purge says why it is not possible any more.
     const nothing = { count: 0, isLast: true };
     if (!type?.companion) return nothing;
-    const done = await removeLocked(writes, authorizeDelete(), caller, { ...locked, type }, (removing, deleted) =>
+    const done = await removeLocked(writes, authorizeDelete(), caller, { ...removal, type }, (removing, deleted) =>
       removing.runPortion(deleted, key),
     );
     return done ?? nothing;

@@ -6,21 +6,19 @@ import { sql, type Transaction } from 'kysely';
 import type { Caller } from '../../authn/caller.ts';
 import type { Database } from '../../database/tables.ts';
 import { afterCommittedPart } from '../../database/failure.ts';
-import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
 import { changeValues, entityChanged, type ChangeValues } from './changed.ts';
 import { removeEntity, type RemovalRequest } from './delete.ts';
-import { acceptedVersions } from '../etag.ts';
 import { refusalOf } from './refusal.ts';
+import { inRounds } from './rounds.ts';
+import { requirePrecondition, type Guard } from './rules.ts';
 import { findState } from './statements.ts';
 import { placeOf, stateOf } from './store.ts';
 import type { Writes } from './update.ts';
 
 /** Versions whose fields one transaction takes: about a second. */
 const batchVersions = 10_000;
-/** A lost round means that another request has restored the entity meanwhile. */
-const rounds = 20;
 
 /** What the last row of a purged entity says, in the trash or in the history. */
 interface LastRow {
@@ -29,7 +27,7 @@ interface LastRow {
   createdBy: string;
 }
 
-type PurgeStep = 'restored' | 'nothing' | 'more' | 'done';
+type PurgeStep = 'nothing' | 'more' | 'done';
 
 /**
  * Purges the entity with this key. A live one is deleted first, for good, by the permit that `authorizeDelete` gives or refuses. Throws 403
@@ -46,27 +44,28 @@ export async function purgeEntity(
   const { store, queues, types } = writes;
   /** Whether a part of it is committed: the deletion, or the purge of some versions. */
   let isPartlyDone = false;
-  let isBegun = false;
-  const part = <T>(work: () => Promise<T>): Promise<T> => (isPartlyDone ? afterCommittedPart(work) : work());
-  for (let round = 0; round < rounds;) {
-    if (!isBegun && (await part(() => stateOf(store, permit, removal.key)))) {
-      await part(() => removeEntity(writes, authorizeDelete(), caller, { ...removal, isFinal: true }));
+  const purgeSome = (isBegun: boolean) =>
+    queues.runHeavy(permit, caller, () => store.transaction((trx) => new Purge(trx, permit, caller, removal).run(isBegun)));
+  const begin = async () => {
+    if (await stateOf(store, permit, removal.key)) {
+      await removeEntity(writes, authorizeDelete(), caller, { ...removal, isFinal: true });
       isPartlyDone = true;
     }
-    const step = await part(() =>
-      queues.runHeavy(permit, caller, () => store.transaction((trx) => new Purge(trx, permit, caller, removal).run(isBegun))),
-    );
-    if (step === 'done' || (step === 'nothing' && isBegun)) return;
+    return await purgeSome(false);
+  };
+  const purge = async () => {
+    let step = await inRounds(begin);
     if (step === 'nothing') {
       // Throws 404 where only declared names exist: entities of another name cannot be read.
       await types.find(permit.entity);
       throw await refusalOf(store, permit, removal.key);
     }
-    if (step === 'more') isPartlyDone = isBegun = true;
-    else round++;
-  }
-  const soon = { headers: { 'Retry-After': '1' }, values: { seconds: 1 } };
-  throw isPartlyDone ? new Problem('outcome-unknown', soon) : new Problem('busy', soon);
+    while (step === 'more') {
+      isPartlyDone = true;
+      step = await inRounds(() => purgeSome(true));
+    }
+  };
+  await afterCommittedPart(purge, () => isPartlyDone);
 }
 
 class Purge {
@@ -74,22 +73,22 @@ class Purge {
   readonly #permit: Permit<'purge'>;
   readonly #change: ChangeValues;
   readonly #key: string;
-  readonly #versions: string[] | null;
+  readonly #guard: Guard;
 
-  constructor(trx: Transaction<Database>, permit: Permit<'purge'>, { origin }: Caller, { key, ifMatch }: RemovalRequest) {
+  constructor(trx: Transaction<Database>, permit: Permit<'purge'>, { origin }: Caller, { key, ...guard }: RemovalRequest) {
     this.#trx = trx;
     this.#permit = permit;
     this.#change = changeValues(permit, origin, '0');
     this.#key = key;
-    this.#versions = acceptedVersions(ifMatch);
+    this.#guard = guard;
   }
 
-  /** Purges the entity, or with `isBegun` some more of its versions. */
-  async run(isBegun: boolean): Promise<PurgeStep> {
+  /** Purges the entity, or with `isBegun` some more of its versions. Undefined if another request has restored it meanwhile. */
+  async run(isBegun: boolean): Promise<PurgeStep | undefined> {
     const trashed = await this.#takeFromTrash();
     // What is neither here nor there cannot come back, so its history stays as it is until the end of the transaction.
     const [live] = (await this.#trx.executeQuery(findState.query(placeOf(this.#permit, this.#key)))).rows;
-    if (live) return 'restored';
+    if (live) return undefined;
     const last = (await this.#lastVersion()) ?? trashed;
     if (!last) return 'nothing';
     const { rows } = await sql<{ purged: number }>`
@@ -106,7 +105,7 @@ class Purge {
       delete from entity_trash where ${this.#covers('entity_trash')} and key = ${this.#key}::bigint
       returning version, created_at as "createdAt", created_by as "createdBy"`.execute(this.#trx);
     const [row] = rows;
-    if (row && this.#versions && !this.#versions.includes(row.version)) throw new Problem('precondition-failed');
+    if (row) requirePrecondition(undefined, this.#guard, row.version);
     return row;
   }
 

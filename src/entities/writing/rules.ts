@@ -1,6 +1,5 @@
 /**
- * The rules of a write: the one place that refuses a change of an entity for its precondition, its size, or its fields (412, 413, 422 and 428). Deletions and purges
- * have preconditions of their own (`delete.ts`, `purge.ts`).
+ * The rules of a write: the one place that refuses a change of an entity, or its removal, for its precondition, its size, or its fields (412, 413, 422 and 428).
  */
 import type { EntityType } from '../../entity-types/types.ts';
 import { findFault, jsonLimits } from '../../json/json.ts';
@@ -94,10 +93,13 @@ export function allowChange({ type, guard, state, next }: WantedChange): Checked
   return { typeRevision: type.revision, companion: layout ? { layout, values: companionValues(layout, fields) } : undefined };
 }
 
+/** Whether the type requires If-Match and the caller has not sent it. */
+export const lacksGuard = (type: EntityType | undefined, { isGuarded }: Guard): boolean => type?.requiresIfMatch === true && !isGuarded;
+
 /** Throws 428 if the type requires If-Match and the caller has not sent it, and 412 if the caller does not accept the version. */
-export function requirePrecondition(type: EntityType | undefined, { versions, isGuarded }: Guard, version: string): void {
-  if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
-  if (versions && !versions.includes(version)) throw unmetPrecondition();
+export function requirePrecondition(type: EntityType | undefined, guard: Guard, version: string): void {
+  if (lacksGuard(type, guard)) throw new Problem('precondition-required');
+  if (guard.versions && !guard.versions.includes(version)) throw unmetPrecondition();
 }
 
 /** 412: there is no entity and the caller expects one, or the other way round. */
