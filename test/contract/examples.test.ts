@@ -254,8 +254,10 @@ describe.for(titled(operations))('%s', ([, operation]) => {
     '2xx — the example "%s" of a request is accepted',
     async ([, request]) => {
       const answer = await send(operation, request, undefined, '*/*');
-      expect(answer.status, answer.text).toBeLessThan(400);
-      expect(Object.keys(operation.responses)).toContain(String(answer.status));
+      expect(
+        Object.keys(operation.responses).filter((status) => /^[23]/.test(status)),
+        answer.text,
+      ).toContain(String(answer.status));
     },
   );
 
