@@ -32,6 +32,8 @@ export async function createFirstAdministrator(
   beforeCommit: () => Promise<void> = async () => undefined,
 ): Promise<boolean> {
   return await store.transaction(async (trx) => {
+    // A process that starts waits for the others, on a slow machine longer than a request does.
+    await sql`set local lock_timeout = '10s'`.execute(trx);
     await sql`lock table user_account in share row exclusive mode`.execute(trx);
     if (await hasUsers(trx)) return false;
     const user = await trx
