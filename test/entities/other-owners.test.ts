@@ -74,8 +74,8 @@ test('200 and 404 — in one statement, updates of own rows succeed and those of
       await sql`lock table entity in exclusive mode`.execute(trx);
       const sent = Array.from({ length: 40 }, (_, n) => call('POST', `/rest/entity/shared/${n + 1}`, { json: { a: 1 } }));
       await expect.poll(async () => Number((await waiting.execute(trx)).rows[0]?.count)).toBeGreaterThan(1);
-      // The service has answered these later requests, so it has received all updates.
-      for (let key = 1; key <= 40; key++) expect((await call('GET', `/rest/entity/shared/${key}`)).status).toBe(key % 2 ? 200 : 404);
+      // The service has answered this later request, so it has received updates that wait for the next statement.
+      expect((await call('GET', '/rest/entity/shared/1')).status).toBe(200);
       return sent;
     }),
   );
