@@ -36,6 +36,9 @@ export const not = (of: Filter): Filter => ({ kind: 'not', of });
 export const all = (of: readonly Filter[]): Filter => (of.length === 1 && of[0] ? of[0] : { kind: 'all', of });
 export const any = (of: readonly Filter[]): Filter => (of.length === 1 && of[0] ? of[0] : { kind: 'any', of });
 
+/** Whether the filter is {@link everyEntity}. */
+export const isEveryEntity = (filter: Filter): boolean => filter.kind === 'all' && filter.of.length === 0;
+
 /** The conditions that all have to hold: those of a nested `all` count as its own. */
 export function conjuncts(filter: Filter): Filter[] {
   return filter.kind === 'all' ? filter.of.flatMap(conjuncts) : [filter];

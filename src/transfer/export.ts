@@ -1,7 +1,7 @@
 /** Makes the text of an export while it is read. It knows nothing of HTTP, so the command line exports in the same way. */
 import { latestOf, type LogPosition } from '../database/standby/log-position.ts';
 import type { Readers } from '../database/standby/readers.ts';
-import { readPart, type EntitySelection } from '../entities/querying/pages.ts';
+import { readExportPage, type EntitySelection } from '../entities/querying/export-page.ts';
 import { newestPosition } from '../entities/history/ticks.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { EntityRow } from '../entities/row.ts';
@@ -41,8 +41,8 @@ export async function* exportedParts({ readers, types, present, after }: ExportS
       const read = await readers.begin({ after: logPosition, name, typeRevision: type?.revision ?? '0', spansTypes });
       const found = await read(async (reads) => {
         const { position } = begun ?? { position: await newestPosition(reads) };
-        const part = await readPart(reads, permit, wanted, type?.companion, place);
-        return { ...part, position, logPosition: part.next && (await reads.position()) };
+        const page = await readExportPage(reads, permit, wanted, type?.companion, place);
+        return { ...page, position, logPosition: page.next && (await reads.position()) };
       });
       logPosition = latestOf([logPosition, found.value.logPosition]);
       return found.value;

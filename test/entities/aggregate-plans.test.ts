@@ -1,11 +1,12 @@
 /** What PostgreSQL reads for aggregations and counts of own entities: as many rows, whatever values the entities of others have. */
 import { sql, type CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { bindToColumns } from '../../src/entities/companion/fields.ts';
 import type { Companion } from '../../src/entities/companion/layout.ts';
 import type { AggregateRequest } from '../../src/entities/querying/aggregate-request.ts';
 import { aggregateQuery } from '../../src/entities/querying/aggregate-statements.ts';
-import { roadOf } from '../../src/entities/querying/choose-road.ts';
-import { aggregatedRows } from '../../src/entities/querying/companion-statements.ts';
+import { bindQuery } from '../../src/entities/querying/bind.ts';
+import { aggregatedRows, selectedRowsOf } from '../../src/entities/querying/column-statements.ts';
 import { countQuery } from '../../src/entities/querying/list-statements.ts';
 import { all, everyEntity, type Filter } from '../../src/filter/syntax.ts';
 import { declareIndexed } from '../support/companion.ts';
@@ -73,8 +74,9 @@ type Measure = AggregateRequest['measures'][number];
 const request = { filter: everyEntity, targets: new Map(), groups: [], having: everyEntity, sort: [], limit: 1 };
 
 function aggregation(name: Name, owner: Owner, filter: Filter, measure: Measure): Statement {
-  const rows = aggregatedRows(companions.get(name), { name, owner }, filter, measure.of !== 'count');
-  return aggregateQuery(rows, companions.get(name), { ...request, measures: [measure] });
+  const fields = bindToColumns(companions.get(name));
+  const rows = aggregatedRows(fields, { name, owner }, filter, measure.of !== 'count');
+  return aggregateQuery(rows, fields, { ...request, measures: [measure] });
 }
 
 const sum: Measure = { name: 'sum', of: 'sum', field: ['total'], type: 'number', pointer: '' };
@@ -84,7 +86,7 @@ const statements: [string, (name: Name, owner: Owner, filter: Filter) => Stateme
   [
     'the count of a list',
     (name, owner, filter) =>
-      countQuery(roadOf({ permit: { name, owner }, filter, sort: [], companion: companions.get(name) }).selected, undefined),
+      countQuery(selectedRowsOf(bindQuery({ filter, sort: [], limit: 50, bytes: 1e6 }, { name, owner }, companions.get(name))), undefined),
   ],
 ];
 

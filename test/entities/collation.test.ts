@@ -1,6 +1,6 @@
 /** Sorts in the order of a language, which `x-collation` declares. */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { listLimits } from '../../src/entities/querying/road.ts';
+import { listLimits } from '../../src/entities/querying/access-path.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { faultsIn, keysIn, list, pagesOf, queryBy, seedMany, type ListQuery } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';

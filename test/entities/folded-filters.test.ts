@@ -1,7 +1,7 @@
 /** The operator `$fold`: texts without regard to case and accents, which an index with `fold` declares. */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { matchLimits } from '../../src/entities/querying/match.ts';
-import { listLimits } from '../../src/entities/querying/road.ts';
+import { listLimits } from '../../src/entities/querying/access-path.ts';
 import { foldedText } from '../../src/filter/fold.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { declareType, type Entity } from '../support/entities.ts';

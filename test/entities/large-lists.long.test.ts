@@ -2,10 +2,11 @@
 import { sql, type RawBuilder } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { gatherStatistics } from '../../src/entities/companion/table.ts';
-import { companionRoad } from '../../src/entities/querying/companion-road.ts';
+import { accessPathOf } from '../../src/entities/querying/access-path.ts';
+import { bindQuery } from '../../src/entities/querying/bind.ts';
 import { fillCompanion } from '../../src/entities/companion/fill.ts';
-import { pageQuery } from '../../src/entities/querying/list-statements.ts';
-import type { Part } from '../../src/entities/querying/road.ts';
+import { readPage } from '../../src/entities/querying/page.ts';
+import type { RowPosition } from '../../src/filter/order.ts';
 import { everyEntity } from '../../src/filter/syntax.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { keysIn, list } from '../support/lists.ts';
@@ -58,15 +59,21 @@ test('page 1 and page 10,000 by an index read as many buffers', { timeout: 900_0
   await fillCompanion(service().db, 'customer', companion, () => undefined);
   await gatherStatistics(service().db, companion);
   const sort = [{ field: ['credit'], type: 'decimal' as const, descending: false }];
-  const road = companionRoad({ permit: { name: 'customer', owner: null }, filter: everyEntity, sort, companion }, companion);
-  const buffersOf = async (after: Part['after']) =>
+  const wanted = { filter: everyEntity, sort, limit: 50, bytes: 1e6 };
+  const path = accessPathOf(bindQuery(wanted, { name: 'customer', owner: null }, companion));
+  expect(path.kind).toBe('index-only scan');
+  const buffersOf = async (after: RowPosition | undefined) =>
     await service().store.readOnly(60_000, async (run) => {
-      const found = await road?.find(run, { after, isBackwards: false, limit: 50 });
-      if (!road || !found) throw new Error('no index serves the list');
-      const query = pageQuery({ ...found, order: road.order, limit: 50, bytes: 1e6, projection: undefined, includes: [] });
       type Plan = { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number; 'Actual Rows': number } };
-      const [row] = await run<{ 'QUERY PLAN': [Plan] }>({ ...query, sql: `explain (analyze, buffers, format json) ${query.sql}` });
-      const plan = row?.['QUERY PLAN'][0].Plan;
+      const plans: (Plan['Plan'] | undefined)[] = [];
+      const explained: typeof run = async (query, scans) => {
+        const [row] = await run<{ 'QUERY PLAN': [Plan] }>({ ...query, sql: `explain (analyze, buffers, format json) ${query.sql}` });
+        plans.push(row?.['QUERY PLAN'][0].Plan);
+        return await run(query, scans);
+      };
+      await readPage(explained, path, after && { ...after, direction: 'next' });
+      const [plan] = plans;
+      expect(plans).toHaveLength(1);
       expect(plan?.['Actual Rows']).toBe(51);
       return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
     });

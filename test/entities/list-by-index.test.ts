@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inSchema } from '../../src/entities/companion/table.ts';
-import { listLimits } from '../../src/entities/querying/road.ts';
+import { listLimits } from '../../src/entities/querying/access-path.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { faultsIn, keysIn, list, pagesOf, seedMany, type ListQuery } from '../support/lists.ts';
 import { declareType } from '../support/entities.ts';

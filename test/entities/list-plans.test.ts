@@ -5,14 +5,16 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Companion } from '../../src/entities/companion/layout.ts';
 import { inSchema } from '../../src/entities/companion/table.ts';
 import { builder } from '../../src/database/driver/prepared.ts';
-import { companionRoad } from '../../src/entities/querying/companion-road.ts';
-import { entityRoad } from '../../src/entities/querying/entity-road.ts';
+import { accessPathOf } from '../../src/entities/querying/access-path.ts';
+import { bindQuery, bindToRows } from '../../src/entities/querying/bind.ts';
 import { includedQuery } from '../../src/entities/querying/include-statements.ts';
 import { pageQuery } from '../../src/entities/querying/list-statements.ts';
-import type { Part } from '../../src/entities/querying/road.ts';
+import { affordablePath, readPage, rowsOf } from '../../src/entities/querying/page.ts';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
+import type { RowPosition } from '../../src/filter/order.ts';
 import { parseSort } from '../../src/filter/sort.ts';
+import type { Filter } from '../../src/filter/syntax.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { useService } from '../support/service.ts';
@@ -106,14 +108,23 @@ function literal(value: unknown): string {
   return escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** The buffers of all statements of a page, the tables that they read as a whole, and the rows of the page. */
-async function costOf(filter: object, sort: string[], part: Partial<Part> = {}, owner: string | null = null) {
+function filterOf(filter: object): Filter {
   const parsed = parseFilter(filter, types, bodyLimits);
+  if ('faults' in parsed) throw new Error('refused');
+  return parsed.filter;
+}
+
+/** The path of a list by key without a companion table. */
+const pathByKey = (filter: object, owner: string | null = null) =>
+  accessPathOf(bindToRows({ filter: filterOf(filter), sort: [], limit: 50, bytes: 1e6 }, { name: 'order', owner }, undefined));
+
+/** The buffers of all statements of a page, the tables that they read as a whole, and the rows of the page. */
+async function costOf(filter: object, sort: string[], { after }: { after?: RowPosition } = {}, owner: string | null = null) {
   const terms = parseSort(sort, types);
-  if ('faults' in parsed || 'faults' in terms) throw new Error('refused');
-  const road = companionRoad({ permit: { name: 'order', owner }, filter: parsed.filter, sort: terms.sort, companion }, companion);
-  if (!road) throw new Error('the companion table is of no use');
-  const wanted = { after: undefined, isBackwards: false, limit: 50, ...part };
+  if ('faults' in terms) throw new Error('refused');
+  const query = bindQuery({ filter: filterOf(filter), sort: terms.sort, limit: 50, bytes: 1e6 }, { name: 'order', owner }, companion);
+  if (query.over !== 'columns') throw new Error('the companion table is of no use');
+  const cursor = after && { ...after, direction: 'next' as const };
   const nodes: Plan[] = [];
   let buffers = 0;
   const rows = await service().store.readOnly(10_000, async (run) => {
@@ -132,16 +143,11 @@ async function costOf(filter: object, sort: string[], part: Partial<Part> = {}, 
       buffers += (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
       return await run(query, scans);
     };
-    const found = await road.find(explained, wanted);
-    if (!found) return undefined;
-    if (found.end) await explained(found.end);
-    return await explained(
-      pageQuery({ ...found, order: road.order, limit: wanted.limit, bytes: 1e6, projection: undefined, includes: [] }),
-      found.scans,
-    );
+    const path = await affordablePath(explained, accessPathOf(query), cursor);
+    return path && (await readPage(explained, path, cursor)).rows;
   });
   const whole = new Set(nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']));
-  return { rows: rows?.slice(0, wanted.limit), buffers, whole: [...whole] };
+  return { rows, buffers, whole: [...whole] };
 }
 
 describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with %s', (mode) => {
@@ -209,21 +215,12 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
     }
   });
 
-  test('by key walks the keys, and only a list of keys is planned for its values', async () => {
-    const roadOf = (filter: object) => {
-      const parsed = parseFilter(filter, types, bodyLimits);
-      if ('faults' in parsed) throw new Error('refused');
-      return entityRoad({ permit: { name: 'order', owner: null }, filter: parsed.filter, sort: [], companion: undefined });
-    };
-    const scansOf = (filter: object) =>
-      service().store.readOnly(10_000, async (run) => {
-        const found = await roadOf(filter).find(run, { after: undefined, isBackwards: false, limit: 50 });
-        return found?.scans;
-      });
-    expect(await scansOf({})).toBe('by-index');
-    expect(await scansOf({ $key: { $gt: '10' } })).toBe('by-index');
-    expect(await scansOf({ $key: { $in: ['1', '2'] } })).toBe('by-any-index');
-    expect(await scansOf({ $key: { $in: ['1', '2'] }, nowhere: 'x' })).toBe('by-any-index');
+  test('by key reads the keys in order, and only a list of keys is planned for its values', () => {
+    const scansOf = (filter: object) => rowsOf(pathByKey(filter), undefined).scans;
+    expect(scansOf({})).toBe('by-index');
+    expect(scansOf({ $key: { $gt: '10' } })).toBe('by-index');
+    expect(scansOf({ $key: { $in: ['1', '2'] } })).toBe('by-any-index');
+    expect(scansOf({ $key: { $in: ['1', '2'] }, nowhere: 'x' })).toBe('by-any-index');
   });
 
   test('of what references lead to looks each key up, however few rows PostgreSQL expects of the name', async () => {
@@ -253,20 +250,14 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
     ['of own entities', {}, 'ada', 21_000],
   ])('by key reads the rows that it shows in order, also without a transaction: %s', async ([, filter, owner, most]) => {
     await putBeside(200, 20_000);
-    const parsed = parseFilter(filter, types, bodyLimits);
-    if ('faults' in parsed) throw new Error('refused');
-    const road = entityRoad({ permit: { name: 'order', owner }, filter: parsed.filter, sort: [], companion: undefined });
+    const path = pathByKey(filter, owner);
+    const cursor = { values: [], key: '1000', direction: 'next' as const };
+    expect(await affordablePath(() => expect.fail('one statement suffices'), path, cursor)).toBe(path);
+    const query = pageQuery({ ...path.query.page, ...rowsOf(path, cursor).rows, order: path.order });
     const nodes = await service()
       .store.db.transaction()
       .execute(async (trx) => {
         await sql`select set_config('plan_cache_mode', ${mode}, true)`.execute(trx);
-        const found = await road.find(() => expect.fail('one statement suffices'), {
-          after: { values: [], key: '1000' },
-          isBackwards: false,
-          limit: 50,
-        });
-        if (!found) throw new Error('no rows');
-        const query = pageQuery({ ...found, order: road.order, limit: 50, bytes: 1e6, projection: undefined, includes: [] });
         await sql.raw(`prepare explained as ${query.sql}`).execute(trx);
         const text = `explain (analyze, buffers, format json) execute explained (${query.parameters.map(literal).join()})`;
         const { rows } = await sql.raw<{ 'QUERY PLAN': [{ Plan: Plan }] }>(text).execute(trx);
@@ -279,13 +270,8 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
   });
 
   test('ends its look at the rows at one row, however many follow', async () => {
-    const parsed = parseFilter({ nowhere: 'x' }, types, bodyLimits);
-    if ('faults' in parsed) throw new Error('refused');
-    const road = entityRoad({ permit: { name: 'order', owner: null }, filter: parsed.filter, sort: [], companion: undefined });
-    const ends = await service().store.readOnly(10_000, async (run) => {
-      const found = await road.find(run, { after: undefined, isBackwards: false, limit: 50 });
-      return found?.end && (await run(found.end));
-    });
+    const { end } = rowsOf(pathByKey({ nowhere: 'x' }), undefined);
+    const ends = await service().store.readOnly(10_000, async (run) => end && (await run(end)));
     expect(ends).toEqual([{ key: expect.any(String), position: [] }]);
   });
 

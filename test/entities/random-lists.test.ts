@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { listLimits } from '../../src/entities/querying/road.ts';
+import { listLimits } from '../../src/entities/querying/access-path.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { fulfils, sorted, type ModelRow, type ModelType, type TypeOf } from '../support/filter-model.ts';
 import { keysIn, listPath, seedMany, writeTypes, type EntityPage, type ListQuery } from '../support/lists.ts';

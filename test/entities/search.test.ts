@@ -1,6 +1,6 @@
 /** The member `search` of lists, over the texts that `x-search` names. */
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { listLimits } from '../../src/entities/querying/road.ts';
+import { listLimits } from '../../src/entities/querying/access-path.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { declareType } from '../support/entities.ts';
 import { faultsIn, keysIn, list, pagesOf, queryBy, seedMany, type ListQuery } from '../support/lists.ts';

@@ -1,7 +1,7 @@
 /** `GET /rest/entity/{name}/export`: all entities that the caller may read, as a stream. */
 import { sql } from 'kysely';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { partLimits } from '../../src/entities/querying/pages.ts';
+import { exportLimits } from '../../src/entities/querying/export-page.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { writeTypes } from '../support/lists.ts';
 import { useService } from '../support/service.ts';
@@ -66,15 +66,15 @@ test('200 — a part that takes PostgreSQL too long ends the export with busy in
   const name = newName();
   await store(name, { n: 1 });
   const filter = encodeURIComponent('{"n":1}');
-  const usual = partLimits.timeMs;
-  partLimits.timeMs = 50;
-  onTestFinished(() => void (partLimits.timeMs = usual));
+  const usual = exportLimits.timeMs;
+  exportLimits.timeMs = 50;
+  onTestFinished(() => void (exportLimits.timeMs = usual));
   const last = await service().store.transaction(async (trx) => {
     await sql`lock table entity in access exclusive mode`.execute(trx);
     return linesOf((await get(`${name}/export?filter=${filter}`)).text);
   });
   expect(last).toMatchObject([{ $complete: false, entities: 0, problem: { code: 'busy', errors: [{ code: 'time-limit' }] } }]);
-  partLimits.timeMs = usual;
+  exportLimits.timeMs = usual;
   expect(linesOf((await get(`${name}/export?filter=${filter}`)).text).at(-1)).toMatchObject({ $complete: true, entities: 1 });
 });
 

@@ -1,8 +1,9 @@
 /** What single conditions of a filter say about columns, where an index can use it. */
 import { isDeepStrictEqual } from 'node:util';
 import { foldText } from './values.ts';
-import type { Companion, CompanionColumn } from './layout.ts';
-import { collatedColumnsOf, columnOf, foldedColumnOf, type Column } from './source.ts';
+import type { BoundFields, Column } from './fields.ts';
+import type { CompanionColumn } from './layout.ts';
+import type { Field } from '../../filter/fields.ts';
 import { boundedFold } from '../../filter/fold.ts';
 import type { Filter, Test } from '../../filter/syntax.ts';
 
@@ -29,44 +30,41 @@ export interface Bounds {
 }
 
 /** What the conditions, which all have to hold, say about columns. */
-export function boundsOf(conditions: readonly Filter[], companion: Companion): Bounds {
+export function boundsOf(conditions: readonly Filter[], fields: BoundFields): Bounds {
   return {
-    values: conditions.flatMap((source) => valuesOf(source, companion).map((one) => Object.assign(one, { source }))),
-    limits: conditions.flatMap((source) => limitsOf(source, companion).map((one) => Object.assign(one, { source }))),
+    values: conditions.flatMap((source) => valuesOf(source, fields).map((one) => Object.assign(one, { source }))),
+    limits: conditions.flatMap((source) => limitsOf(source, fields).map((one) => Object.assign(one, { source }))),
   };
 }
 
 type Unsourced<T> = Omit<T, 'source'>;
 
-function valuesOf(filter: Filter, companion: Companion): Unsourced<BoundValues>[] {
+function valuesOf(filter: Filter, fields: BoundFields): Unsourced<BoundValues>[] {
   switch (filter.kind) {
     case 'compare':
-      return filter.operator === '=' ? equalTo(filter, [String(filter.value)], companion) : [];
+      return filter.operator === '=' ? equalTo(filter, [String(filter.value)], fields) : [];
     case 'in':
-      return equalTo(filter, filter.values.map(String), companion);
+      return equalTo(filter, filter.values.map(String), fields);
     case 'null':
-      return empty(filter, companion);
+      return empty(filter, fields);
     case 'not':
-      return filter.of.kind === 'exists' ? empty(filter.of, companion) : [];
+      return filter.of.kind === 'exists' ? empty(filter.of, fields) : [];
     case 'any':
-      return oneOf(filter.of.map((each) => valuesOf(each, companion)));
+      return oneOf(filter.of.map((each) => valuesOf(each, fields)));
     default:
       return [];
   }
 }
 
-function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: string[], companion: Companion): Unsourced<BoundValues>[] {
-  const column = columnOf(companion, field, type);
-  const foldedColumn = foldedColumnOf(companion, field, type);
+function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: string[], fields: BoundFields): Unsourced<BoundValues>[] {
+  const { column } = fields.of(field, type);
+  const others = columnsWith(field, fields).filter((other) => other.type === type);
+  const exact = new Set<Column>([...(column ? [column] : []), ...others.filter(({ fold }) => !fold)]);
   return [
-    ...[...(column ? [column] : []), ...collatedColumnsOf(companion, field, type)].map((each) => ({
-      column: each,
-      values: different(each, values),
-      isExact: true,
-    })),
-    ...(foldedColumn
-      ? [{ column: foldedColumn, values: different(foldedColumn, values.map(foldedFor(foldedColumn))), isExact: false }]
-      : []),
+    ...[...exact].map((each) => ({ column: each, values: different(each, values), isExact: true })),
+    ...others
+      .filter(({ fold }) => fold)
+      .map((each) => ({ column: each, values: different(each, values.map(foldedFor(each))), isExact: false })),
   ];
 }
 
@@ -77,10 +75,15 @@ const foldedFor =
     boundedFold(text, maximumLength, foldText);
 
 /** Null, or a missing field: a column cannot tell one from the other, nor from a value of another type. */
-function empty({ field }: Pick<Test, 'field'>, { columns }: Companion): Unsourced<BoundValues>[] {
-  return columns
-    .filter((column) => !column.fold && isDeepStrictEqual(column.field, field))
+function empty({ field }: Pick<Test, 'field'>, fields: BoundFields): Unsourced<BoundValues>[] {
+  return columnsWith(field, fields)
+    .filter(({ fold }) => !fold)
     .map((column) => ({ column, values: [null], isExact: false }));
+}
+
+/** All columns with values of the field. Equal texts are equal in the order of each language, and folded for a unique rule. */
+function columnsWith(field: Field, { companion }: BoundFields): CompanionColumn[] {
+  return (companion?.columns ?? []).filter((column) => isDeepStrictEqual(column.field, field));
 }
 
 /** The columns about which each alternative says something. */
@@ -101,13 +104,13 @@ function different<T extends string | null>({ type }: Column, values: readonly T
 /** A decimal without zeros at the end, so that equal ones have equal texts. */
 const trimmed = (decimal: string): string => (decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal);
 
-function limitsOf(filter: Filter, companion: Companion): Unsourced<Limit>[] {
+function limitsOf(filter: Filter, fields: BoundFields): Unsourced<Limit>[] {
   if (filter.kind === 'compare' && filter.operator !== '=') {
-    const column = columnOf(companion, filter.field, filter.type);
+    const { column } = fields.of(filter.field, filter.type);
     return column ? [{ column, operator: filter.operator, value: String(filter.value) }] : [];
   }
   if (filter.kind !== 'prefix' || filter.value === '') return [];
-  const column = columnOf(companion, filter.field, filter.type);
+  const { column } = fields.of(filter.field, filter.type);
   if (!column) return [];
   const end = afterPrefix(filter.value);
   return [{ column, operator: '>=', value: filter.value }, ...(end === undefined ? [] : [{ column, operator: '<' as const, value: end }])];

@@ -1,6 +1,6 @@
 /**
  * The companion table of an entity type: the values of the fields that the rules of the type name, in typed columns. PostgreSQL holds the rules over
- * it with unique indexes and foreign keys, and lists walk its indexes (decision 125).
+ * it with unique indexes and foreign keys, and lists read its indexes (decision 125).
  */
 import type { Field, ScalarType } from '../../filter/fields.ts';
 

@@ -1,62 +1,62 @@
-/** SQL that reads parts of the indexes of a companion table: walks in the order of an index, and candidates in no order. */
+/** SQL that reads ranges of the indexes of a companion table: in the order of an index, and candidates in no order. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from './layout.ts';
 import { limitOf } from '../../database/limit.ts';
 import { matchesRow } from './search.ts';
 import { inSchema } from './table.ts';
-import { columnRef, keyColumn, pinnedValue, pinnedList, type Column } from './source.ts';
+import { columnRef, keyColumn, pinnedValue, pinnedList, type Column } from './fields.ts';
 import type { Limit } from './bounds.ts';
 import type { RowPosition } from '../../filter/order.ts';
-import type { IndexColumn, Range, Walk } from './roads.ts';
+import type { IndexColumn, IndexRange, OrderedRange } from './index-ranges.ts';
 
 type RangeCondition = RawBuilder<unknown>;
 
 /**
- * The next rows of the walk after a position, `limit` at most, in the order of the walk, with the key and the `columns`. The rows after a
- * position are several parts of the index, one after the other. PostgreSQL reads the next part when it needs more rows. A comparison of
- * rows would be one part only for columns of one direction without nulls. A condition with `or` would be no part of the index.
+ * The next rows of the range after a position, `limit` at most, in its order, with the key and the `columns`. The rows after a position are
+ * several ranges of the index, one after the other. PostgreSQL reads the next one when it needs more rows. A comparison of rows would be
+ * one range only for columns of one direction without nulls. A condition with `or` would be none.
  */
-export function walkRows(
+export function rowsInOrder(
   companion: Companion,
-  walk: Walk,
+  range: OrderedRange,
   after: RowPosition | undefined,
   limit: number,
   columns: readonly Column[],
 ): RawBuilder<unknown> {
-  const limits = walk.limits.map(limitCondition);
+  const limits = range.limits.map(limitCondition);
   const selected = sql.join([keyColumn, ...columns].map(columnRef));
-  const key: IndexColumn = { ...keyColumn, descending: walk.keyDescending };
-  const order = [...walk.columns, key];
-  const part = (fixed: readonly RangeCondition[], conditions: readonly RangeCondition[]) => sql`(
+  const key: IndexColumn = { ...keyColumn, descending: range.keyDescending };
+  const order = [...range.columns, key];
+  const rangeWith = (prefix: readonly RangeCondition[], conditions: readonly RangeCondition[]) => sql`(
     select ${selected} from ${inSchema(companion.table)} as x
-    where ${allOf([...fixed, ...limits, ...conditions])}
-    order by ${inOrder([...walk.fixed.map(({ column }) => column), ...order])}
+    where ${allOf([...prefix, ...limits, ...conditions])}
+    order by ${inOrder([...range.prefix.map(({ column }) => column), ...order])}
     limit ${limitOf(limit)})`;
-  const parts = partsAfter(order, after);
-  const walks = combinations(walk.fixed).map((fixed) => {
-    const each = parts.map((conditions) => part(fixed, conditions));
+  const rangesAfter = conditionsAfter(order, after);
+  const scans = combinations(range.prefix).map((prefix) => {
+    const each = rangesAfter.map((conditions) => rangeWith(prefix, conditions));
     return sql`(select * from (${sql.join(each, sql` union all `)}) as x limit ${limitOf(limit)})`;
   });
-  const [only, ...others] = walks;
+  const [only, ...others] = scans;
   if (only && others.length === 0) return only;
-  return sql`(select * from (${sql.join(walks, sql` union all `)}) as x order by ${inOrder(order)} limit ${limitOf(limit)})`;
+  return sql`(select * from (${sql.join(scans, sql` union all `)}) as x order by ${inOrder(order)} limit ${limitOf(limit)})`;
 }
 
-/** The parts of an order after a position, as conditions, in this order. No value comes last ascending and first descending. */
-function partsAfter(order: readonly IndexColumn[], after: RowPosition | undefined): RangeCondition[][] {
+/** The ranges of an order after a position, as conditions, in this order. No value comes last ascending and first descending. */
+function conditionsAfter(order: readonly IndexColumn[], after: RowPosition | undefined): RangeCondition[][] {
   if (!after) return [[]];
   const valueAt = (index: number) => (index === order.length - 1 ? after.key : (after.values[index] ?? null));
   return order
     .flatMap((column, index) => {
       const same = order.slice(0, index).map((before, at) => isValue(before, valueAt(at)));
-      return partsBeyond(column, valueAt(index))
+      return conditionsBeyond(column, valueAt(index))
         .toReversed()
         .map((beyond) => same.concat(beyond));
     })
     .toReversed();
 }
 
-function partsBeyond(column: IndexColumn, value: string | null): RangeCondition[] {
+function conditionsBeyond(column: IndexColumn, value: string | null): RangeCondition[] {
   const reference = columnRef(column);
   if (value === null) return column.descending ? [sql`${reference} is not null`] : [];
   const beyond = sql`${reference} ${column.descending ? sql`<` : sql`>`} ${pinnedValue(column, value)}`;
@@ -64,25 +64,27 @@ function partsBeyond(column: IndexColumn, value: string | null): RangeCondition[
 }
 
 /** The rows of all ranges, each once, with the key and the `columns`. */
-export function candidateRows(companion: Companion, ranges: readonly Range[], columns: readonly Column[]): RawBuilder<unknown> {
+export function candidateRows(companion: Companion, ranges: readonly IndexRange[], columns: readonly Column[]): RawBuilder<unknown> {
   const selected = sql.join([keyColumn, ...columns].map(columnRef));
-  return sql`(${sql.join(partsOf(companion, ranges, selected), sql` union `)})`;
+  return sql`(${sql.join(statementsOf(companion, ranges, selected), sql` union `)})`;
 }
 
 /** The number of rows of all ranges, `limit` at most. A row in two ranges counts twice. */
-export function candidateCount(companion: Companion, ranges: readonly Range[], limit: number): RawBuilder<unknown> {
-  const parts = partsOf(companion, ranges, sql`1`).map((part) => sql`(${part} limit ${limitOf(limit)})`);
-  return sql`(select count(*)::int from (select 1 from (${sql.join(parts, sql` union all `)}) as part limit ${limitOf(limit)}) as counted)`;
+export function candidateCount(companion: Companion, ranges: readonly IndexRange[], limit: number): RawBuilder<unknown> {
+  const counted = statementsOf(companion, ranges, sql`1`).map((one) => sql`(${one} limit ${limitOf(limit)})`);
+  return sql`(select count(*)::int from (select 1 from (${sql.join(counted, sql` union all `)}) as part limit ${limitOf(limit)}) as counted)`;
 }
 
-function partsOf(companion: Companion, ranges: readonly Range[], selected: RawBuilder<unknown>): RawBuilder<unknown>[] {
-  return ranges.flatMap(({ fixed, limits, words, part }) => {
+function statementsOf(companion: Companion, ranges: readonly IndexRange[], selected: RawBuilder<unknown>): RawBuilder<unknown>[] {
+  return ranges.flatMap(({ prefix, limits, words, substring }) => {
     const conditions = [
       ...limits.map(limitCondition),
       ...(words === undefined ? [] : [matchesRow(companion, words)]),
-      ...(part === undefined ? [] : [sql`${columnRef(part.column)} like ${`%${part.text.replaceAll(/[\\%_]/g, '\\$&')}%`}::text`]),
+      ...(substring === undefined
+        ? []
+        : [sql`${columnRef(substring.column)} like ${`%${substring.text.replaceAll(/[\\%_]/g, '\\$&')}%`}::text`]),
     ];
-    return listCombinations(fixed).map(
+    return listCombinations(prefix).map(
       (values) => sql`select ${selected} from ${inSchema(companion.table)} as x where ${allOf([...values, ...conditions])}`,
     );
   });
@@ -95,14 +97,14 @@ const isValue = (column: Column, value: string | null): RangeCondition =>
   value === null ? sql`${columnRef(column)} is null` : sql`${columnRef(column)} = ${pinnedValue(column, value)}`;
 
 /** A list of conditions for each combination of values. */
-function combinations(fixed: Range['fixed']): RangeCondition[][] {
-  return product(fixed.map(({ column, values }) => values.map((value) => isValue(column, value))));
+function combinations(prefix: IndexRange['prefix']): RangeCondition[][] {
+  return product(prefix.map(({ column, values }) => values.map((value) => isValue(column, value))));
 }
 
 /** The same with one condition for all values of a column, but for null. */
-function listCombinations(fixed: Range['fixed']): RangeCondition[][] {
+function listCombinations(prefix: IndexRange['prefix']): RangeCondition[][] {
   return product(
-    fixed.map(({ column, values }) => {
+    prefix.map(({ column, values }) => {
       const given = values.filter((value) => value !== null);
       const lists = given.length > 1 ? [sql`${columnRef(column)} = any(${pinnedList(column, given)})`] : [];
       const single = given.length === 1 ? given : [];

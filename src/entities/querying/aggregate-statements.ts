@@ -1,7 +1,6 @@
-/** The statement of an aggregation. Its values come from the columns of the companion table alone. */
+/** The statement of an aggregation. */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
-import type { Companion } from '../companion/layout.ts';
-import { columnOf, columnRef } from '../companion/source.ts';
+import type { BoundFields } from '../companion/fields.ts';
 import { builder } from '../../database/driver/prepared.ts';
 import { filterCondition } from '../../filter/compile.ts';
 import type { ScalarType } from '../../filter/fields.ts';
@@ -17,14 +16,10 @@ export interface GroupRow {
 
 type Expression = RawBuilder<unknown>;
 
-/** The groups of `rows`, one more than the limit if there are more. Each field must have a column. */
-export function aggregateQuery(rows: SelectedRows, companion: Companion | undefined, request: AggregateRequest): CompiledQuery<GroupRow> {
+/** The groups of `rows`, whose values `fields` has, one more than the limit if there are more. */
+export function aggregateQuery(rows: SelectedRows, fields: BoundFields, request: AggregateRequest): CompiledQuery<GroupRow> {
   const { groups, measures, having, sort, limit } = request;
-  const column = ({ field, type }: Pick<Grouping, 'field' | 'type'>) => {
-    const found = companion && columnOf(companion, field, type);
-    if (!found) throw new Error('an aggregation over a field without a column');
-    return columnRef(found);
-  };
+  const column = ({ field, type }: Pick<Grouping, 'field' | 'type'>) => fields.of(field, type).expression;
   const groupRefs = groups.map((_, index) => sql.ref(`g${index}`));
   const measureRefs = measures.map((_, index) => sql.ref(`m${index}`));
   const selected = [

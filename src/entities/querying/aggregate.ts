@@ -1,7 +1,7 @@
 /** Aggregations: numbers over the entities of a name, in groups. */
 import type { components } from '../../../generated/api.ts';
 import { readableCompanion, type Companion } from '../companion/layout.ts';
-import { columnOf } from '../companion/source.ts';
+import { bindToColumns, type BoundFields } from '../companion/fields.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { refusedValue } from '../../database/failure.ts';
 import type { Reads } from '../../database/standby/readers.ts';
@@ -11,7 +11,7 @@ import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
 import type { AggregateRequest } from './aggregate-request.ts';
 import { aggregateQuery, type GroupRow } from './aggregate-statements.ts';
-import { aggregatedRows } from './companion-statements.ts';
+import { aggregatedRows } from './column-statements.ts';
 import { followMatches } from './match.ts';
 import { withinTimeLimit } from './time-limit.ts';
 
@@ -30,14 +30,14 @@ export async function aggregateEntities(
   request: AggregateRequest,
   stored: Companion | null | undefined,
 ): Promise<JsonText<AggregatedBody>> {
-  const companion = (stored && readableCompanion(stored)) ?? undefined;
-  assertIndexed(request, companion);
+  const fields = bindToColumns((stored && readableCompanion(stored)) ?? undefined);
+  assertIndexed(request, fields);
   try {
     const groups = await withinTimeLimit({ pointer: '' }, () =>
       reads.readOnly(aggregateLimits.timeMs, async (run) => {
         const filter = await followMatches(run, request.filter, request.targets);
-        const rows = aggregatedRows(companion, permitValues(permit), filter, fieldsOf(request).length > 0);
-        return await run(aggregateQuery(rows, companion, request), 'any');
+        const rows = aggregatedRows(fields, permitValues(permit), filter, fieldsOf(request).length > 0);
+        return await run(aggregateQuery(rows, fields, request), 'any');
       }),
     );
     return represent(groups, request);
@@ -51,11 +51,11 @@ export async function aggregateEntities(
 
 const fieldsOf = ({ groups, measures }: AggregateRequest) => [...groups, ...measures.filter((measure) => measure.of !== 'count')];
 
-function assertIndexed(request: AggregateRequest, companion: Companion | undefined): void {
-  if (testsOf(request.filter).some(({ kind }) => kind === 'search') && !companion?.search)
+function assertIndexed(request: AggregateRequest, bound: BoundFields): void {
+  if (testsOf(request.filter).some(({ kind }) => kind === 'search') && !bound.companion?.search)
     throw new Problem('validation-failed', { faults: [{ pointer: '/search', code: 'not-filterable' }] });
   const faults = fieldsOf(request)
-    .filter(({ field, type }) => !companion || !columnOf(companion, field, type))
+    .filter(({ field, type }) => !bound.of(field, type).column)
     .map(({ field, pointer }) => ({ pointer, code: 'needs-index' as const, values: { fields: field.join('.') } }));
   if (faults.length > 0) throw new Problem('query-too-expensive', { faults });
 }

@@ -6,16 +6,15 @@ import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
 import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
-import { isKey } from '../../filter/fields.ts';
 import { isAfter, keyIsAfter, type Order, type RowPosition } from '../../filter/order.ts';
 import { entitySource, type Source } from '../../filter/source.ts';
-import { pinnedValue } from '../companion/source.ts';
-import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
+import { pinnedValue } from '../companion/fields.ts';
+import { conjuncts, type Filter } from '../../filter/syntax.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
-import type { Include } from './include.ts';
 import { referencesOf } from './include-statements.ts';
 import { rowColumnList, type EntityRow, type TrashedRow } from '../row.ts';
-import { projectedFields, type Projection } from './projection.ts';
+import type { EntityQuery, PageShape } from './bind.ts';
+import { projectedFields } from './projection.ts';
 import { trashColumnList } from '../writing/trash.ts';
 
 /** A row of a page; null in place of fields and references that the page has no room for. `references` is undefined without includes. */
@@ -37,23 +36,15 @@ export interface PageRows {
   isInOrder: boolean;
 }
 
-export interface PageQuery extends PageRows {
+export interface PageQuery extends PageRows, PageShape {
   order: Order;
-  limit: number;
-  /** The most bytes of fields as JSON text. The first row comes in any case. */
-  bytes: number;
-  projection: Projection | undefined;
-  /** The references whose keys each row has. */
-  includes: readonly Include[];
-  /** Whether the rows are those in the trash. */
-  isTrash?: boolean;
 }
 
 export const directionOf = (descending: boolean) => (descending ? sql`desc` : sql`asc`);
 
 /** One row more than the page, which shows whether there are more, and only in its place. */
 export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
-  const { from, where, order, after, isInOrder, limit, bytes, projection, includes, isTrash } = query;
+  const { from, where, order, after, isInOrder, limit, bytes, projection, includes = [], isTrash } = query;
   const aliases = order.columns.map(({ descending }, index) => sql`${sql.ref(`s${index}`)} ${directionOf(descending)}`);
   const inOrder = sql.join([...aliases, sql`key ${directionOf(order.keyDescending)}`]);
   const values = order.columns.map(({ expression }, index) => sql`, ${expression} as ${sql.ref(`s${index}`)}`);
@@ -80,32 +71,12 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
     order by ${inOrder}`.compile(builder);
 }
 
-/** What a list is about. */
-export interface Selection {
-  permit: PermitValues;
-  source: Source;
-  /** The table of the rows, which has the name `entity` in the statement. */
-  table: RawBuilder<unknown>;
-  /** The tests of the key, which the primary key serves. */
-  keys: Filter;
-  /** All other tests. */
-  rest: Filter;
-}
+/** The rows of `entity` or of the trash that a query is about. */
+export type EntityRows = Pick<EntityQuery, 'permit' | 'table' | 'keys' | 'tests'> & { fields: Source };
 
 /** SQL: whether the permit covers the row of `entity`. `name` is how the condition writes the name of the permit. */
 const covered = (permit: PermitValues, name: RawBuilder<unknown> = sql`${permit.name}`) =>
   rowsCovered((value) => (value === 'name' ? name : sql`${permit[value]}`));
-
-/** The filter in two parts. `keys` are those of its conditions that the primary key serves; they say nothing of the values of entities. */
-export function splitKeys(filter: Filter): Pick<Selection, 'keys' | 'rest'> {
-  const { keys = [], rest = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'rest'));
-  return { keys: all(keys), rest: all(rest) };
-}
-
-/** Whether the primary key finds the rows that the test allows. */
-function isServed(test: Filter): boolean {
-  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
-}
 
 /** Whether the tests list keys. Then PostgreSQL looks each key up or reads the whole name; which is cheaper depends on their number. */
 export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');
@@ -116,40 +87,40 @@ export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kin
  */
 const nameOf = (name: string, keys: Filter) => (hasKeyList(keys) ? sql`${name}` : pinnedValue({ type: 'string' }, name));
 
-/** All rows of the selection, of which a page takes those after its position. */
-export function selectedRows(selection: Selection, after: RowPosition | undefined): PageRows {
-  const { permit, table, keys } = selection;
-  return { from: table, where: conditionsOf(selection, nameOf(permit.name, keys)), after, isInOrder: false };
+/** All rows of the query, of which a page takes those after its position. */
+export function selectedRows(query: EntityRows, after: RowPosition | undefined): PageRows {
+  const { permit, table, keys } = query;
+  return { from: table, where: conditionsOf(query, nameOf(permit.name, keys)), after, isInOrder: false };
 }
 
-/** A part of the rows of a name in the order of their keys. */
-export interface KeyWalk {
+/** Some rows of a name in the order of their keys. */
+export interface KeyScan {
   keyDescending: boolean;
   after: RowPosition | undefined;
   /** The most rows that PostgreSQL may look at. */
   budget: number;
 }
 
-/** The rows of the selection among those of the walk. */
-export function walkedRows({ permit, source, table, keys, rest }: Selection, walk: KeyWalk): PageRows {
+/** The rows of the query among those of the scan. */
+export function scannedRows({ permit, fields, table, keys, tests }: EntityRows, scan: KeyScan): PageRows {
   return {
-    from: sql`(${nextByKey(table, permit.name, keys, walk, sql`entity.*`)} limit ${limitOf(walk.budget)}) as entity`,
-    where: sql`${covered(permit)} and ${filterCondition(rest, source)}`,
+    from: sql`(${nextByKey(table, permit.name, keys, scan, sql`entity.*`)} limit ${limitOf(scan.budget)}) as entity`,
+    where: sql`${covered(permit)} and ${filterCondition(tests, fields)}`,
     after: undefined,
     isInOrder: true,
   };
 }
 
 /** The last row at which PostgreSQL may look for a page. */
-export interface WalkEnd {
+export interface ScanEnd {
   key: string;
   position: (string | null)[];
 }
 
-/** The last row of the walk; no row if the list ends before the budget does. */
-export function walkEndQuery({ permit, table, keys }: Selection, walk: KeyWalk): CompiledQuery<WalkEnd> {
-  return sql<WalkEnd>`
-    ${nextByKey(table, permit.name, keys, walk, sql`entity.key, '{}'::text[] as position`)} offset ${limitOf(walk.budget - 1)} limit 1`.compile(
+/** The last row of the scan; no row if the list ends before the budget does. */
+export function scanEndQuery({ permit, table, keys }: EntityRows, scan: KeyScan): CompiledQuery<ScanEnd> {
+  return sql<ScanEnd>`
+    ${nextByKey(table, permit.name, keys, scan, sql`entity.key, '{}'::text[] as position`)} offset ${limitOf(scan.budget - 1)} limit 1`.compile(
     builder,
   );
 }
@@ -159,7 +130,7 @@ function nextByKey(
   table: RawBuilder<unknown>,
   name: string,
   keys: Filter,
-  { keyDescending, after }: KeyWalk,
+  { keyDescending, after }: KeyScan,
   columns: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`
@@ -175,7 +146,7 @@ export function entityOf(permit: PermitValues, key: RawBuilder<unknown>): RawBui
 }
 
 /** How many rows of the name the tests of the key leave, `limit` at most. The permit does not matter, since it has no index. */
-export function candidatesQuery({ permit, table, keys }: Selection, limit: number): CompiledQuery<{ count: number }> {
+export function candidatesQuery({ permit, table, keys }: EntityRows, limit: number): CompiledQuery<{ count: number }> {
   return sql<{ count: number }>`
     select count(*)::int as count from (
       select from ${table} where entity.name = ${permit.name} and ${filterCondition(keys, entitySource)} limit ${limitOf(limit)}
@@ -188,13 +159,13 @@ export interface SelectedRows {
   where: RawBuilder<unknown>;
 }
 
-/** The rows of the selection for a count or an aggregation, which read all of them. */
-export function selectRows(selection: Selection): SelectedRows {
-  const { permit, source, table, keys, rest } = selection;
-  if (permit.owner === null) return { from: table, where: conditionsOf(selection) };
+/** The rows of the query for a count or an aggregation, which read all of them. */
+export function selectRows(query: EntityRows): SelectedRows {
+  const { permit, fields, table, keys, tests } = query;
+  if (permit.owner === null) return { from: table, where: conditionsOf(query) };
   // Behind the fence PostgreSQL reads the rows of the owner before it tests a value, so its work does not depend on the values of others (rule 64).
-  const rows = sql`(select entity.* from ${table} where ${covered(permit)} and ${filterCondition(keys, source)} offset 0) as entity`;
-  return { from: rows, where: filterCondition(rest, source) };
+  const rows = sql`(select entity.* from ${table} where ${covered(permit)} and ${filterCondition(keys, fields)} offset 0) as entity`;
+  return { from: rows, where: filterCondition(tests, fields) };
 }
 
 /**
@@ -210,8 +181,8 @@ export function selectedBeside(permit: PermitValues, table: RawBuilder<unknown>,
   return { from: sql`entity join ${table} on x.key = entity.key`, where: sql`${covered(permit)} and ${where}` };
 }
 
-function conditionsOf({ permit, source, keys, rest }: Selection, name?: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql.join([covered(permit, name), filterCondition(keys, source), filterCondition(rest, source)], sql` and `);
+function conditionsOf({ permit, fields, keys, tests }: EntityRows, name?: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql.join([covered(permit, name), filterCondition(keys, fields), filterCondition(tests, fields)], sql` and `);
 }
 
 /** How many rows there are; `limit` at most, if there is one. */

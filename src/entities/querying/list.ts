@@ -12,20 +12,22 @@ import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
 import { isOfEnvelope } from '../../filter/fields.ts';
-import { reverseOrder, type RowPosition } from '../../filter/order.ts';
-import { all, type Filter } from '../../filter/syntax.ts';
+import type { RowPosition } from '../../filter/order.ts';
+import type { Filter } from '../../filter/syntax.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
-import { atPosition, type Cursors } from './cursors.ts';
+import { atPosition, type CursorPosition, type Cursors } from './cursors.ts';
 import { contentTag, etagOf } from '../etag.ts';
-import { roadOf } from './choose-road.ts';
-import { countQuery, estimateQuery, pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
+import { accessPathOf, isOneStatement, type AccessPath } from './access-path.ts';
+import { bindQuery, type BoundQuery } from './bind.ts';
+import { selectedRowsOf } from './column-statements.ts';
+import { countQuery, estimateQuery } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
 import type { ListRequest } from './list-request.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { representEntity } from '../represent.ts';
-import type { FoundRows, Part, Road } from './road.ts';
+import { affordablePath, positionOf, readPage, type PageRow } from './page.ts';
 import { withinTimeLimit } from './time-limit.ts';
 
 /** The most entities that are counted unless the caller wants them all. */
@@ -70,21 +72,21 @@ export async function listEntities(
   const table = request.isTrash ? undefined : companion;
   assertSearchable(request, table);
   const listOf = (filter: Filter) => new List(cursors, permit, { ...request, filter }, (table && readableCompanion(table)) ?? undefined);
-  const page = await readPage(reads, request, listOf);
+  const page = await findPage(reads, request, listOf);
   const isWhole = page.next === undefined && page.prev === undefined;
   return at(page, isWhole ? undefined : await reads.position());
 }
 
-async function readPage(reads: Reads, { filter, targets, carrier }: ListRequest, listOf: (filter: Filter) => List): Promise<FoundPage> {
+async function findPage(reads: Reads, { filter, targets, carrier }: ListRequest, listOf: (filter: Filter) => List): Promise<FoundPage> {
   if (hasMatch(filter))
     return await reads.readOnly(pageLimitMs, async (run) => {
       const list = listOf(await withinTimeLimit(carrier.place('filter'), () => followMatches(run, filter, targets)));
-      return await list.page(run, await list.readCursor());
+      return await list.page(run, await list.openCursor());
     });
   const list = listOf(filter);
-  const position = await list.readCursor();
-  if (list.isCheap) return await list.page(withoutTransaction(reads), position);
-  return await reads.readOnly(pageLimitMs, (run) => list.page(run, position));
+  const cursor = await list.openCursor();
+  if (list.isOneStatement) return await list.page(withoutTransaction(reads), cursor);
+  return await reads.readOnly(pageLimitMs, (run) => list.page(run, cursor));
 }
 
 /** The page with the place of the log in its cursors. */
@@ -112,33 +114,30 @@ class List {
   readonly #cursors: Cursors;
   readonly #request: ListRequest;
   readonly #isOfOwnRows: boolean;
-  /** The first that finds the page is taken. */
-  readonly #roads: readonly Road[];
-  readonly #selected: Road['selected'];
+  readonly #query: BoundQuery;
+  readonly #path: AccessPath;
   readonly #binding: string;
 
   constructor(cursors: Cursors, permit: Permit<'read' | 'update'>, request: ListRequest, companion: Companion | undefined) {
     this.#cursors = cursors;
     this.#request = request;
     this.#isOfOwnRows = permit.ownOnly;
-    const { search, sort, isTrash } = request;
-    const filter = search === undefined ? request.filter : all([request.filter, { kind: 'search', field: [], words: search }]);
-    const wanted = { permit: permitValues(permit), filter, sort, companion, isTrash };
-    const road = roadOf(wanted);
-    // The best matches come first if they are few, and otherwise those with the least keys.
-    this.#roads = search !== undefined && sort.length === 0 ? [roadOf({ ...wanted, relevantTo: search }), road] : [road];
-    this.#selected = road.selected;
+    const { filter, search, sort, limit, projection, includes, isTrash } = request;
+    const page = { limit, bytes: maximumBytes, projection, includes, isTrash };
+    this.#query = bindQuery({ filter, search, sort, ...page, isRanked: true }, permitValues(permit), companion);
+    this.#path = accessPathOf(this.#query);
     // With the types, because the values of a cursor are cast to them.
-    const types = road.order.columns.map(({ sqlType, collation = '', isCut }) => `${sqlType} ${collation} ${isCut ? 'cut' : ''}`.trim());
+    const types = this.#query.order.columns.map(({ sqlType, collation = '', isCut }) =>
+      `${sqlType} ${collation} ${isCut ? 'cut' : ''}`.trim(),
+    );
     this.#binding = JSON.stringify([permit.userName, permit.entity, request.canonical, types]);
   }
 
-  /** Whether one statement suffices, which reads no more than the page. */
-  get isCheap(): boolean {
-    return this.#roads.every(({ isCheap }) => isCheap) && this.#request.count === 'none';
+  get isOneStatement(): boolean {
+    return isOneStatement(this.#path) && this.#request.count === 'none';
   }
 
-  async readCursor() {
+  async openCursor(): Promise<CursorPosition | undefined> {
     const { cursor, carrier } = this.#request;
     if (cursor === undefined) return undefined;
     const position = await this.#cursors.open(cursor, this.#binding);
@@ -146,46 +145,31 @@ class List {
     return position;
   }
 
-  async page(run: Run, from: Awaited<ReturnType<List['readCursor']>>): Promise<FoundPage> {
-    const { limit, projection, includes, isTrash } = this.#request;
-    const backwards = from?.direction === 'prev';
-    const way = await this.#within('sort', () => this.#find(run, { after: from, isBackwards: backwards, limit }));
-    const order = backwards ? reverseOrder(way.order) : way.order;
-    const query = pageQuery({ ...way, order, limit, bytes: maximumBytes, projection, includes, isTrash });
-    const found = await this.#within('filter', () => run(query, way.scans));
-    const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
-    const fitting = cut === -1 ? found : found.slice(0, cut);
-    const texts = fitting.map((row) => representEntity({ ...row, fields: row.fields ?? '{}' }).text);
-    const included = await this.#include(run, fitting, texts);
-    const rows = fitting.slice(0, included?.kept);
-    const isCut = cut !== -1 || rows.length < fitting.length;
-    const onwards = isCut ? positionOf(rows.at(-1)) : await this.#endOfWalk(run, way);
-    const back = from && positionOf(rows[0]);
+  async page(run: Run, cursor: CursorPosition | undefined): Promise<FoundPage> {
+    const path = await this.#within('sort', () => affordablePath(run, this.#path, cursor));
+    if (!path) throw this.#needsIndex();
+    const found = await this.#within('filter', () => readPage(run, path, cursor));
+    const texts = found.rows.map((row) => representEntity(row).text);
+    const included = await this.#include(run, found.rows, texts);
+    const rows = found.rows.slice(0, included?.kept);
+    const onwards = rows.length < found.rows.length ? positionOf(rows.at(-1)) : found.next;
+    const back = cursor && positionOf(rows[0]);
+    const isBackwards = cursor?.direction === 'prev';
     const items = texts.slice(0, rows.length);
-    if (backwards) items.reverse();
+    if (isBackwards) items.reverse();
     const count = await this.#count(run);
     const [next, prev] = await Promise.all([
-      this.#seal('next', backwards ? back : onwards),
-      this.#seal('prev', backwards ? onwards : back),
+      this.#seal('next', isBackwards ? back : onwards),
+      this.#seal('prev', isBackwards ? onwards : back),
     ]);
     const counted = count ? `,"count":${JSON.stringify(count)}` : '';
-    const rest = `${counted}${included ? `,${included.members}` : ''}}`;
-    const textWith = (edges: Edges) => `{"items":[${items.join(',')}],"next":${quoted(edges.next)},"prev":${quoted(edges.prev)}${rest}`;
+    const end = `${counted}${included ? `,${included.members}` : ''}}`;
+    const textWith = (edges: Edges) => `{"items":[${items.join(',')}],"next":${quoted(edges.next)},"prev":${quoted(edges.prev)}${end}`;
     return { next, prev, textWith };
   }
 
-  /** The rows of the page, in the order of its cursor. */
-  async #find(run: Run, part: Part): Promise<FoundRows & Pick<Road, 'order'>> {
-    for (const road of this.#roads) {
-      const isSameOrder = !part.after || part.after.values.length === road.order.columns.length;
-      const found = isSameOrder ? await road.find(run, part) : undefined;
-      if (found) return { ...found, order: road.order };
-    }
-    throw this.#needsIndex();
-  }
-
   /** What the rows refer to; undefined if the caller does not want it. */
-  async #include(run: Run, rows: readonly ListRow[], texts: readonly string[]): Promise<Included | undefined> {
+  async #include(run: Run, rows: readonly PageRow[], texts: readonly string[]): Promise<Included | undefined> {
     if (this.#request.includes.length === 0) return undefined;
     const items = rows.map(({ references }, index) => ({ text: texts[index] ?? '', references: references ?? [] }));
     return await this.#within('include', () => readIncluded(run, items, this.#request, maximumBytes));
@@ -202,23 +186,16 @@ class List {
     return tooExpensive({ ...place, code: 'needs-index', ...(values && { values }) });
   }
 
-  /** The last row at which the page has looked; undefined if the list ends before. */
-  async #endOfWalk(run: Run, { end, scans }: FoundRows): Promise<RowPosition | undefined> {
-    const [row] = end ? await this.#within('filter', () => run(end, scans)) : [];
-    return positionOf(row);
-  }
-
   async #count(run: Run): Promise<Page['count']> {
     const kind = this.#request.count;
     if (kind === 'none') return undefined;
-    const [row] = await this.#within('count', () =>
-      run(countQuery(this.#selected, kind === 'exact' ? undefined : maximumCounted + 1), 'any'),
-    );
+    const selected = selectedRowsOf(this.#query);
+    const [row] = await this.#within('count', () => run(countQuery(selected, kind === 'exact' ? undefined : maximumCounted + 1), 'any'));
     const value = Number(row?.count);
     if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
     // An estimate is made of all rows with a value, also those of others (rule 64).
     if (kind === 'capped' || this.#isOfOwnRows) return { value: maximumCounted, kind: 'capped' };
-    const [plan] = await this.#within('count', () => run(estimateQuery(this.#selected), 'any'));
+    const [plan] = await this.#within('count', () => run(estimateQuery(selected), 'any'));
     return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
   }
 
@@ -226,19 +203,12 @@ class List {
     return position && (await this.#cursors.seal({ direction, ...position }, this.#binding));
   }
 
-  #within<T>(part: QueryPart, statement: () => Promise<T>): Promise<T> {
-    return withinTimeLimit(this.#request.carrier.place(part), statement);
+  #within<T>(member: 'filter' | 'sort' | 'include' | 'count', statement: () => Promise<T>): Promise<T> {
+    return withinTimeLimit(this.#request.carrier.place(member), statement);
   }
 }
 
-/** A part of a query. */
-type QueryPart = 'filter' | 'sort' | 'include' | 'count';
-
 const tooExpensive = (fault: Fault) => new Problem('query-too-expensive', { faults: [fault] });
-
-function positionOf(row: ListRow | WalkEnd | undefined): RowPosition | undefined {
-  return row && { values: row.position, key: row.key };
-}
 
 const quoted = (cursor: string | undefined) => JSON.stringify(cursor ?? null);
 

@@ -6,18 +6,18 @@
 import type { Principal } from '../../rights/principal.ts';
 import { readableCompanion } from '../companion/layout.ts';
 import { indexedLength, rulesOf } from '../companion/rules.ts';
-import { searchedSource } from '../companion/source.ts';
+import { bindToEntities } from '../companion/fields.ts';
 import type { Run } from '../../database/read-transaction.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { undeclaredFields, type FieldTypes, type Target } from '../../filter/fields.ts';
 import { maximumMatches } from '../../filter/parse.ts';
-import { entitySource } from '../../filter/source.ts';
 import { all, any, not, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
-import { roadOf } from './choose-road.ts';
+import { accessPathOf } from './access-path.ts';
+import { bindQuery, type BoundQuery } from './bind.ts';
 import { isMatchedKey, matchedKeysQuery } from './match-statements.ts';
-import type { RoadQuery } from './road.ts';
+import { affordablePath, rowsOf } from './page.ts';
 
 /** The most entities that are found first. A test lowers it. */
 export const matchLimits = { keys: 1_000 };
@@ -84,7 +84,7 @@ class TargetReader {
 
   async #inside(name: string, type: EntityType, depth: number): Promise<FieldTypes> {
     const id = `${depth} ${name}`;
-    // The last references of the way are known, so that a filter which goes on is too deep rather than wrong.
+    // The last references in a row are known, so that a filter which goes on is too deep rather than wrong.
     const fields = this.#fields.get(id) ?? (depth > 0 ? await this.fieldsOf(type, depth - 1) : type.fields);
     this.#fields.set(id, fields);
     return fields;
@@ -139,27 +139,28 @@ async function followed(run: Run, { field, to, of }: Extract<Test, { kind: 'matc
   const permit = permitValues(target.permit);
   const filter = await followMatches(run, of, targets);
   const companion = (target.type?.companion && readableCompanion(target.type.companion)) ?? undefined;
-  const keys = await keysOf(run, { permit, filter, sort: [], companion });
+  const keys = await keysOf(run, bindQuery({ filter, sort: [], limit: matchLimits.keys, bytes: 0 }, permit, companion));
   if (keys) return keys.length === 0 ? nothing : { kind: 'in', field, type: 'int64', values: keys };
-  const source = companion ? searchedSource(companion) : entitySource;
+  const fields = bindToEntities(companion);
   return {
     kind: 'lookup',
     field,
     type: 'int64',
-    holds: (key) => isMatchedKey(permit, filter, source, key),
+    holds: (key) => isMatchedKey(permit, filter, fields, key),
     tests: 2 + testsOf(filter).length,
   };
 }
 
 const nothing: Filter = any([]);
 
-/** The keys of all that is wanted; undefined if they are too many, or if it takes too long to know. */
-async function keysOf(run: Run, wanted: RoadQuery): Promise<string[] | undefined> {
-  const limit = matchLimits.keys;
-  const found = await roadOf(wanted).find(run, { after: undefined, isBackwards: false, limit });
-  if (!found) return undefined;
-  const rows = await run(matchedKeysQuery(found, limit + 1), found.scans);
-  if (rows.length > limit) return undefined;
-  const [end] = found.end ? await run(found.end) : [];
-  return end ? undefined : rows.map(({ key }) => key);
+/** The keys of all entities that the query finds; undefined if they are too many, or if it takes too long to find them. */
+async function keysOf(run: Run, query: BoundQuery): Promise<string[] | undefined> {
+  const path = await affordablePath(run, accessPathOf(query), undefined);
+  if (!path) return undefined;
+  const { rows, scans, end } = rowsOf(path, undefined);
+  const { limit } = query.page;
+  const found = await run(matchedKeysQuery(rows, limit + 1), scans);
+  if (found.length > limit) return undefined;
+  const [last] = end ? await run(end) : [];
+  return last ? undefined : found.map(({ key }) => key);
 }

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { boundsOf } from '../../../src/entities/companion/bounds.ts';
 import { columnType, inputType, storedValue } from '../../../src/entities/companion/columns.ts';
+import { bindToColumns } from '../../../src/entities/companion/fields.ts';
 import type { Companion, CompanionColumn } from '../../../src/entities/companion/layout.ts';
 import { wordsOf } from '../../../src/entities/companion/search-words.ts';
 import { companionValues, foldText } from '../../../src/entities/companion/values.ts';
@@ -118,7 +119,9 @@ test('values of a filter are folded as far as the column has room (rule 70)', ()
   expect(folded).toBeLessThan(20_000);
   const rule = companion([column('string', { fold: true, maximumLength: 600 })]);
   const value = ligature.repeat(1_000);
-  const bounds = normalisedBy(() => boundsOf([{ kind: 'compare', field: ['a'], type: 'string', operator: '=', value }], rule));
+  const bounds = normalisedBy(() =>
+    boundsOf([{ kind: 'compare', field: ['a'], type: 'string', operator: '=', value }], bindToColumns(rule)),
+  );
   expect(bounds).toBeLessThan(20_000);
 });
 

@@ -14,9 +14,9 @@ import {
   pageQuery,
   selectRows,
   selectedRows,
-  walkedRows,
-  walkEndQuery,
-  type Selection,
+  scanEndQuery,
+  scannedRows,
+  type EntityRows,
 } from '../../../src/entities/querying/list-statements.ts';
 import { isMatchedKey, matchedKeysQuery } from '../../../src/entities/querying/match-statements.ts';
 import { findHeavy, findLightOne, findState, previewOne } from '../../../src/entities/writing/statements.ts';
@@ -153,19 +153,19 @@ describe('the statement of an upsert', () => {
 
 describe('a statement of a list', () => {
   const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', value: '1' };
-  const rest = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
-  const selection: Selection = { permit: { name: 'note', owner: 'bob' }, source: entitySource, table: sql`entity`, keys: key, rest };
+  const tests = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
+  const query: EntityRows = { permit: { name: 'note', owner: 'bob' }, fields: entitySource, table: sql`entity`, keys: key, tests };
   const page = { limit: 50, bytes: 1_000, projection: undefined, includes: [] };
   const sort: SortTerm[] = [{ field: ['a'], type: 'any', descending: true }];
-  const sorted = { ...page, order: orderOf(sort, rest, entitySource), projection: { a: true as const } };
-  const walk = { keyDescending: false, after: { values: [], key: '1' }, budget: 5_000 };
-  const byKey = { ...page, order: orderOf([], rest, entitySource) };
-  const rows = selectRows(selection);
+  const sorted = { ...page, order: orderOf(sort, tests, entitySource), projection: { a: true as const } };
+  const scan = { keyDescending: false, after: { values: [], key: '1' }, budget: 5_000 };
+  const byKey = { ...page, order: orderOf([], tests, entitySource) };
+  const rows = selectRows(query);
 
   test.for([
-    ['a page', pageQuery({ ...byKey, ...selectedRows(selection, walk.after) })],
-    ['a page of a walk', pageQuery({ ...byKey, ...walkedRows(selection, walk) })],
-    ['a sorted page', pageQuery({ ...sorted, ...selectedRows(selection, { values: ['1', '2', null], key: '1' }) })],
+    ['a page', pageQuery({ ...byKey, ...selectedRows(query, scan.after) })],
+    ['a page of a scan', pageQuery({ ...byKey, ...scannedRows(query, scan) })],
+    ['a sorted page', pageQuery({ ...sorted, ...selectedRows(query, { values: ['1', '2', null], key: '1' }) })],
     ['a count', countQuery(rows, 10_001)],
     ['an exact count', countQuery(rows, undefined)],
     ['an estimate', estimateQuery(rows)],
@@ -182,8 +182,8 @@ describe('a statement of a list', () => {
   });
 
   test('of the trash has the condition too (rule 64)', () => {
-    const trash = { ...selection, table: trashedEntities };
-    for (const part of [walkedRows(trash, walk), selectedRows(trash, walk.after)]) {
+    const trash = { ...query, table: trashedEntities };
+    for (const part of [scannedRows(trash, scan), selectedRows(trash, scan.after)]) {
       const text = pageQuery({ ...byKey, ...part, isTrash: true }).sql;
       expect([count(text, /from entity_trash\b/g), count(text, reads), count(text, condition)]).toEqual([1, 0, 1]);
     }
@@ -191,17 +191,17 @@ describe('a statement of a list', () => {
 
   test('that looks through a reference has the condition on the entity that it leads to (rule 64)', () => {
     const target = { name: 'customer', owner: 'bob' };
-    const { sql: text, parameters } = sql`select ${isMatchedKey(target, rest, entitySource, sql`x.c1`)}`.compile(builder);
+    const { sql: text, parameters } = sql`select ${isMatchedKey(target, tests, entitySource, sql`x.c1`)}`.compile(builder);
     expect([count(text, reads), count(text, condition)]).toEqual([1, 1]);
     expect(parameters.slice(0, 3)).toEqual(['customer', 'bob', 'bob']);
-    const keys = matchedKeysQuery(selectedRows(selection, undefined), 1_001).sql;
+    const keys = matchedKeysQuery(selectedRows(query, undefined), 1_001).sql;
     expect([count(keys, reads), count(keys, condition)]).toEqual([1, 1]);
   });
 
   test('over a companion table reads entities by their keys, with the condition (rule 64)', () => {
     const text = pageQuery({
       ...byKey,
-      from: entityOf(selection.permit, sql`x.key`),
+      from: entityOf(query.permit, sql`x.key`),
       where: sql`true`,
       after: undefined,
       isInOrder: true,
@@ -210,10 +210,10 @@ describe('a statement of a list', () => {
     expect(text).toMatch(/lateral \(select entity\.\* from entity where entity\.name = [^;]* and entity\.key = x\.key offset 0\)/);
   });
 
-  test('without the condition returns no entity: how many there are at most, and where a walk ends', () => {
+  test('without the condition returns no entity: how many there are at most, and where a scan ends', () => {
     for (const [{ sql: text }, columns] of [
-      [candidatesQuery(selection, 10_001), 'count(*)::int as count'],
-      [walkEndQuery(selection, walk), "entity.key, '{}'::text[] as position"],
+      [candidatesQuery(query, 10_001), 'count(*)::int as count'],
+      [scanEndQuery(query, scan), "entity.key, '{}'::text[] as position"],
     ] as const) {
       expect(count(text, reads)).toBe(1);
       expect(text.trim().replaceAll(/\s+/g, ' ')).toMatch(

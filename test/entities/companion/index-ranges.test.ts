@@ -4,8 +4,15 @@ import { companionOf, rulesOf } from '../../../src/entities/companion/rules.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
 import { afterPrefix } from '../../../src/entities/companion/bounds.ts';
 import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';
-import { candidatesOf, columnOrderOf, restOf, walkOf, type Range } from '../../../src/entities/companion/roads.ts';
-import { parseSort } from '../../../src/filter/sort.ts';
+import { bindToColumns } from '../../../src/entities/companion/fields.ts';
+import {
+  candidatesOf,
+  columnOrderOf,
+  filterBeside,
+  orderedRangeOf,
+  type IndexRange,
+} from '../../../src/entities/companion/index-ranges.ts';
+import { decidingTerms, parseSort } from '../../../src/filter/sort.ts';
 import { testsOf } from '../../../src/filter/syntax.ts';
 
 const text = { type: ['string', 'null'] };
@@ -32,33 +39,33 @@ const fieldOf = (name: string) => companion?.columns.find((column) => column.nam
 function queryOf(filter: object, sort: string[] = []) {
   const [parsed, terms] = [parseFilter(filter, types, bodyLimits), parseSort(sort, types)];
   if ('faults' in parsed || 'faults' in terms || !companion) throw new Error('refused');
-  return { filter: parsed.filter, sort: terms.sort, companion };
+  return { filter: parsed.filter, sort: terms.sort, fields: bindToColumns(companion) };
 }
 
-/** The columns that a range fixes and limits, as `state=… placedAt>…`. */
-const rangeText = ({ fixed, limits }: Range) =>
+/** The prefix and the limits of a range, as `state=… placedAt>…`. */
+const rangeText = ({ prefix, limits }: IndexRange) =>
   [
-    ...fixed.map(({ column, values }) => `${fieldOf(column.name)}=${values.join('|')}`),
+    ...prefix.map(({ column, values }) => `${fieldOf(column.name)}=${values.join('|')}`),
     ...limits.map(({ column, operator, value }) => `${fieldOf(column.name)}${operator}${value}`),
   ].join(' ');
 
-/** The walk for a query, as `range: order, rest`; undefined for none. */
-function walkText(query: object, sort: string[] = []): string | undefined {
-  const { filter, sort: terms, companion: table } = queryOf(query, sort);
-  const order = columnOrderOf(terms, filter, table);
-  const walk = order && walkOf(filter, order, table);
-  if (!walk) return undefined;
-  const columns = [...walk.columns, { name: 'key', descending: walk.keyDescending }];
+/** The range in the order of the sort, as `range: order, tests left`; undefined for none. */
+function orderedText(query: object, sort: string[] = []): string | undefined {
+  const { filter, sort: terms, fields } = queryOf(query, sort);
+  const order = columnOrderOf(decidingTerms(terms, filter), terms.at(-1)?.descending ?? false, fields);
+  const range = order && orderedRangeOf(filter, order, fields);
+  if (!range) return undefined;
+  const columns = [...range.columns, { name: 'key', descending: range.keyDescending }];
   const inOrder = columns.map(({ name, descending }) => `${descending ? '-' : ''}${fieldOf(name)}`).join();
-  return `${rangeText(walk)}: ${inOrder}, ${testsOf(restOf(filter, walk)).length} left`;
+  return `${rangeText(range)}: ${inOrder}, ${testsOf(filterBeside(filter, range)).length} left`;
 }
 
 const candidateTexts = (query: object) => {
-  const { filter, companion: table } = queryOf(query);
-  return candidatesOf(filter, table).map((ranges) => ranges.map(rangeText).join(' or '));
+  const { filter, fields } = queryOf(query);
+  return candidatesOf(filter, fields).map((ranges) => ranges.map(rangeText).join(' or '));
 };
 
-describe('a walk', () => {
+describe('a range in order', () => {
   test.for<[object, string[], string | undefined]>([
     [{}, [], ': key, 0 left'],
     [{}, ['placedAt'], ': placedAt,key, 0 left'],
@@ -82,7 +89,7 @@ describe('a walk', () => {
     [{}, ['$updatedAt'], undefined],
     [{ state: { $in: Array.from({ length: 11 }, (_, n) => `s${n}`) } }, ['-placedAt'], ': -placedAt,-key, 1 left'],
   ])('for %j sorted by %j is %s', ([query, sort, expected]) => {
-    expect(walkText(query, sort)).toBe(expected);
+    expect(orderedText(query, sort)).toBe(expected);
   });
 });
 
@@ -105,8 +112,8 @@ describe('candidates', () => {
 });
 
 test('equal decimals are one value', () => {
-  const { companion: table } = queryOf({});
-  const [ranges] = candidatesOf(queryOf({ city: 'x', credit: { $in: ['1.5', '1.50', '10'] } }).filter, table);
+  const { filter, fields } = queryOf({ city: 'x', credit: { $in: ['1.5', '1.50', '10'] } });
+  const [ranges] = candidatesOf(filter, fields);
   expect(ranges?.map(rangeText)).toEqual(['city=x credit=1.50|10']);
 });
 

@@ -1,0 +1,142 @@
+/**
+ * A query over the entities of a name, bound to where its values are: the columns of the companion table if one of its indexes or columns is
+ * of use, else the rows of `entity`.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import type { Companion } from '../companion/layout.ts';
+import { areSortedWhole, bindToColumns, bindToEntities, columnsUsed, splitFilter, type BoundFields } from '../companion/fields.ts';
+import { candidatesOf, columnOrderOf, isOfFields, type ColumnOrder, type IndexRange } from '../companion/index-ranges.ts';
+import { isOwnRange, ownFilter, ownIndexesOf } from '../companion/own-rows.ts';
+import { searchRank } from '../companion/search.ts';
+import { orderOf, type Order } from '../../filter/order.ts';
+import { decidingTerms, type SortTerm } from '../../filter/sort.ts';
+import { all, conjuncts, constantOf, type Filter } from '../../filter/syntax.ts';
+import { isKey } from '../../filter/fields.ts';
+import type { PermitValues } from '../../rights/row-predicate.ts';
+import { trashedEntities } from '../writing/trash.ts';
+import type { Include } from './include.ts';
+import type { Projection } from './projection.ts';
+
+/** What a page has of the rows that the query finds. */
+export interface PageShape {
+  limit: number;
+  /** The most bytes of fields as JSON text. The first row comes in any case. */
+  bytes: number;
+  projection?: Projection | undefined;
+  /** The references whose keys each row has. */
+  includes?: readonly Include[];
+  /** Whether the rows are those in the trash. */
+  isTrash?: boolean;
+}
+
+export interface WantedRows extends PageShape {
+  filter: Filter;
+  /** Words to search for; undefined for no search. */
+  search?: string | undefined;
+  sort: readonly SortTerm[];
+  /** Whether the best matches of a search without a sort come first. */
+  isRanked?: boolean;
+}
+
+interface Bound<F extends BoundFields> {
+  permit: PermitValues;
+  /** With the search, and with the condition on the creator if the indexes of own rows are read. */
+  filter: Filter;
+  sort: readonly SortTerm[];
+  fields: F;
+  order: Order;
+  /** The order of the best matches, which come first; undefined if the order of the query is the only one. */
+  ranking: Order | undefined;
+  page: PageShape;
+}
+
+export interface EntityQuery extends Bound<BoundFields> {
+  over: 'entities';
+  /** The table of the rows, which has the name `entity` in the statement. */
+  table: RawBuilder<unknown>;
+  /** The tests of the key, which the primary key serves. */
+  keys: Filter;
+  /** All other tests. */
+  tests: Filter;
+}
+
+export interface ColumnQuery extends Bound<BoundFields<Companion>> {
+  over: 'columns';
+  /** Undefined if the order needs a field without a column. */
+  columnOrder: ColumnOrder | undefined;
+  /** Each list has all rows that the filter allows, and others; the first is likely to be the shortest. */
+  candidates: readonly IndexRange[][];
+}
+
+export type BoundQuery = EntityQuery | ColumnQuery;
+
+/** Binds the query. `companion` is the companion table of the type, if statements may read it. */
+export function bindQuery(wanted: WantedRows, permit: PermitValues, companion: Companion | undefined): BoundQuery {
+  const { search, filter } = wanted;
+  const searched = search === undefined ? wanted : { ...wanted, filter: all([filter, { kind: 'search', field: [], words: search }]) };
+  const isPossible = companion && constantOf(searched.filter) !== false;
+  return (isPossible && columnQueryOf(searched, permit, companion)) || bindToRows(searched, permit, companion);
+}
+
+/** Binds the query to the rows of `entity` or of the trash, whatever indexes there are. `filter` has the search. */
+export function bindToRows(wanted: WantedRows, permit: PermitValues, companion: Companion | undefined): EntityQuery {
+  const fields = bindToEntities(companion);
+  const table = wanted.isTrash ? trashedEntities : sql`entity`;
+  return { over: 'entities', permit, ...boundTo(fields, wanted), table, ...splitKeys(wanted.filter) };
+}
+
+/** Undefined if no column and no index is of use. A query of own rows uses the indexes that begin with the creator alone. */
+function columnQueryOf(wanted: WantedRows, permit: PermitValues, companion: Companion): ColumnQuery | undefined {
+  const { owner } = permit;
+  if (owner === null) return usefulQuery(wanted, permit, companion);
+  const own = ownIndexesOf(companion);
+  return own && usefulQuery({ ...wanted, filter: ownFilter(wanted.filter, owner) }, permit, own.companion, isOwnRange(own.creator, owner));
+}
+
+function usefulQuery(
+  wanted: WantedRows,
+  permit: PermitValues,
+  companion: Companion,
+  mayRead?: (range: IndexRange) => boolean,
+): ColumnQuery | undefined {
+  const { filter, sort } = wanted;
+  const fields = bindToColumns(companion);
+  const columnOrder = columnOrderOf(decidingTerms(sort, filter), sort.at(-1)?.descending ?? false, fields);
+  const candidates = candidatesOf(filter, fields, mayRead);
+  const used = columnsUsed(fields, splitFilter(filter, fields).ofColumns, columnOrder ? sort : []);
+  if (used.length === 0 && !candidates.some((ranges) => ranges.some(isOfFields))) return undefined;
+  return { over: 'columns', permit, ...boundTo(fields, wanted), columnOrder, candidates };
+}
+
+function boundTo<F extends BoundFields>(fields: F, wanted: WantedRows): Omit<Bound<F>, 'permit'> {
+  const { filter, search, sort, isRanked, ...page } = wanted;
+  // Texts that one index has are sorted whole, whether or not this query uses the index.
+  const isWhole = areSortedWhole(fields, decidingTerms(sort, filter));
+  const order = orderOf(
+    sort,
+    filter,
+    fields,
+    ({ field, type, collation }) => isWhole && fields.of(field, type, collation).column !== undefined,
+  );
+  const ranking = isRanked && search !== undefined && sort.length === 0 ? rankingBy(search, fields) : undefined;
+  return { filter, sort, fields, order, ranking, page };
+}
+
+function rankingBy(search: string, { companion }: BoundFields): Order | undefined {
+  if (!companion) return undefined;
+  return {
+    columns: [{ expression: searchRank(companion, search), sqlType: 'real', isCut: false, descending: true }],
+    keyDescending: false,
+  };
+}
+
+/** The filter in two halves. `keys` are those of its conditions that the primary key serves; they say nothing of the values of entities. */
+export function splitKeys(filter: Filter): Pick<EntityQuery, 'keys' | 'tests'> {
+  const { keys = [], tests = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'tests'));
+  return { keys: all(keys), tests: all(tests) };
+}
+
+/** Whether the primary key finds the rows that the test allows. */
+function isServed(test: Filter): boolean {
+  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
+}

@@ -1,0 +1,141 @@
+/**
+ * The columns of a companion table that the statements of lists read. Their rows are keys; the condition of the permit is beside the entity of each
+ * key. Numbers over own entities need none where an index begins with the creator.
+ */
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
+import type { Companion } from '../companion/layout.ts';
+import { isOwnRow, ownIndexesOf } from '../companion/own-rows.ts';
+import { limitOf } from '../../database/limit.ts';
+import { matchesRow } from '../companion/search.ts';
+import { inSchema } from '../companion/table.ts';
+import { builder } from '../../database/driver/prepared.ts';
+import { columnRef, columnsUsed, isOfColumn, keyColumn, splitFilter, type BoundFields } from '../companion/fields.ts';
+import { filterCondition } from '../../filter/compile.ts';
+import { entitySource } from '../../filter/source.ts';
+import { isAfter, reverseOrder } from '../../filter/order.ts';
+import { candidateCount, candidateRows, inOrder, rowsInOrder } from '../companion/range-sql.ts';
+import { reverseColumn, reverseRange, type IndexRange } from '../companion/index-ranges.ts';
+import { all, conjuncts, everyEntity, isEveryEntity, testsOf, type Filter } from '../../filter/syntax.ts';
+import type { PermitValues } from '../../rights/row-predicate.ts';
+import type { IndexScan, RangeSort } from './access-path.ts';
+import { splitKeys, type BoundQuery } from './bind.ts';
+import type { CursorPosition } from './cursors.ts';
+import { coveredBeside, entityOf, selectRows, selectedBeside, type SelectedRows, type PageRows, type ScanEnd } from './list-statements.ts';
+
+/**
+ * The rows of the scan that fulfil the filter, in the order of the page. There may be fewer than the page has room for, although the list
+ * goes on.
+ */
+export function indexRows(path: IndexScan, cursor: CursorPosition | undefined): PageRows {
+  const { query, filter, columns } = path;
+  // The scan is in the order of the page, so its first rows that fulfil all are the page.
+  const cut = isEveryEntity(filter.ofFields) ? sql`limit ${limitOf(query.page.limit + 1)}` : sql``;
+  return {
+    from: sql`(select * from ${entriesOf(path, cursor, columns)} as x where ${filterCondition(filter.ofColumns, query.fields)} ${cut}) as x
+      cross join ${entityOf(query.permit, sql.ref('x.key'))}`,
+    where: filterCondition(filter.ofFields, query.fields),
+    after: undefined,
+    isInOrder: true,
+  };
+}
+
+/** The last row of the scan; no row if the index ends before the budget does. */
+export function indexEndQuery(path: IndexScan, cursor: CursorPosition | undefined): CompiledQuery<ScanEnd> {
+  const values = path.range.columns.map((column) => sql`${columnRef(column)}::text`);
+  return sql<ScanEnd>`
+    select x.key, array[${sql.join(values)}]::text[] as position from ${entriesOf(path, cursor, path.range.columns)} as x
+    offset ${limitOf(path.budget - 1)} limit 1`.compile(builder);
+}
+
+function entriesOf(
+  { query, range, budget }: IndexScan,
+  cursor: CursorPosition | undefined,
+  columns: IndexScan['columns'],
+): RawBuilder<unknown> {
+  return rowsInOrder(query.fields.companion, cursor?.direction === 'prev' ? reverseRange(range) : range, cursor, budget, columns);
+}
+
+/** The candidates that fulfil the filter, in no order. If columns decide, PostgreSQL reads the entities of the page and one more alone. */
+export function candidatesRows({ kind, query, ranges, order: forwards }: RangeSort, cursor: CursorPosition | undefined): PageRows {
+  const { fields, permit, sort, page } = query;
+  const filter = unserved(query.filter, ranges);
+  const { ofColumns, ofFields } = splitFilter(filter, fields);
+  const columnOrder = kind === 'sort' && isEveryEntity(ofFields) ? query.columnOrder : undefined;
+  const isBackwards = cursor?.direction === 'prev';
+  const order = isBackwards ? reverseOrder(forwards) : forwards;
+  const columns = isBackwards ? columnOrder?.columns.map(reverseColumn) : columnOrder?.columns;
+  const next = columns
+    ? sql`and ${cursor ? isAfter(order, cursor, 'x') : sql`true`}
+        order by ${inOrder([...columns, { ...keyColumn, descending: order.keyDescending }])} limit ${limitOf(page.limit + 1)}`
+    : sql``;
+  // The filter names the creator too, so without the fence the planner may test `pinned` once and read another index, past rows of others (rule 64).
+  const fence = permit.owner === null ? sql`` : sql`offset 0`;
+  return {
+    from: sql`(
+        select * from (select * from ${candidateRows(fields.companion, ranges, columnsUsed(fields, filter, sort))} as x ${fence}) as x
+        where ${filterCondition(ofColumns, fields)} ${next}
+      ) as x cross join ${entityOf(permit, sql.ref('x.key'))}`,
+    where: filterCondition(ofFields, fields),
+    after: cursor,
+    isInOrder: false,
+  };
+}
+
+/** The filter without the words of the ranges: tests of columns are cheap, to match words is not. */
+function unserved(filter: Filter, ranges: readonly IndexRange[]): Filter {
+  return areOfWords(ranges) ? all(conjuncts(filter).filter(({ kind }) => kind !== 'search')) : filter;
+}
+
+export const areOfWords = (ranges: readonly IndexRange[]): boolean => ranges.some(({ words }) => words !== undefined);
+
+/** How many rows the ranges have together, `limit` at most. */
+export function rangesQuery(companion: Companion, ranges: readonly IndexRange[], limit: number): CompiledQuery<{ count: number }> {
+  return sql<{ count: number }>`select ${candidateCount(companion, ranges, limit)} as count`.compile(builder);
+}
+
+/**
+ * The entities that fulfil the filter. Where columns decide, those of all users, and those of an owner with an index, need no look at the
+ * table of entities.
+ */
+function selectedByColumns(fields: BoundFields<Companion>, permit: PermitValues, filter: Filter): SelectedRows {
+  const { companion } = fields;
+  const source = { ...fields, matches: (words: string) => matchesRow(companion, words) };
+  const { keys, tests } = permit.owner === null ? { keys: everyEntity, tests: filter } : splitKeys(filter);
+  const { ofColumns, ofFields } = splitFilter(tests, fields, (test) => test.kind === 'search' || isOfColumn(fields, test));
+  const columns = filterCondition(ofColumns, source);
+  const rows = permit.owner === null ? sql`${inSchema(companion.table)} as x` : rowsOfOwner(fields, permit, permit.owner, keys);
+  if (isEveryEntity(ofFields)) return { from: rows, where: columns };
+  const conditions = sql`${columns} and ${filterCondition(ofFields, source)}`;
+  if (permit.owner === null) return selectedBeside(permit, rows, conditions);
+  return { from: sql`${rows} cross join ${entityOf(permit, sql.ref('x.key'))}`, where: conditions };
+}
+
+/**
+ * SQL: the rows `x` of entities of `owner` that fulfil the tests of `keys`, by an index that begins with the creator, or of all entities
+ * of the name that the permit covers. Behind the fence PostgreSQL reads them before it tests a value, so its work does not depend on the
+ * values of rows of others (rule 64).
+ */
+function rowsOfOwner(fields: BoundFields<Companion>, permit: PermitValues, owner: string, keys: Filter): RawBuilder<unknown> {
+  const table = sql`${inSchema(fields.companion.table)} as x`;
+  const own = ownIndexesOf(fields.companion);
+  const areWanted = filterCondition(keys, fields);
+  if (!own) return coveredBeside(permit, table, areWanted);
+  return sql`(select x.* from ${table} where ${isOwnRow(own.creator, owner)} and ${areWanted} offset 0) as x`;
+}
+
+/** The entities of a query, for a count. */
+export function selectedRowsOf(query: BoundQuery): SelectedRows {
+  return query.over === 'columns' ? selectedByColumns(query.fields, query.permit, query.filter) : selectRows(query);
+}
+
+/** The entities of an aggregation. Without columns of the companion table it needs none. */
+export function aggregatedRows(fields: BoundFields, permit: PermitValues, filter: Filter, needsColumns: boolean): SelectedRows {
+  const isNeeded =
+    needsColumns ||
+    (permit.owner !== null && fields.companion !== undefined && ownIndexesOf(fields.companion) !== undefined) ||
+    testsOf(filter).some((test) => test.kind === 'search' || isOfColumn(fields, test));
+  if (isNeeded && hasColumns(fields)) return selectedByColumns(fields, permit, filter);
+  return selectRows({ permit, fields: entitySource, table: sql`entity`, ...splitKeys(filter) });
+}
+
+const hasColumns = (fields: BoundFields): fields is BoundFields<Companion> => fields.companion !== undefined;

@@ -1,0 +1,71 @@
+/** Which access path a query has, without a database. */
+import { describe, expect, test } from 'vitest';
+import { companionOf, rulesOf } from '../../src/entities/companion/rules.ts';
+import { accessPathOf, isOneStatement, type AccessPath } from '../../src/entities/querying/access-path.ts';
+import { bindQuery } from '../../src/entities/querying/bind.ts';
+import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
+import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
+import { parseSort } from '../../src/filter/sort.ts';
+
+const text = { type: 'string' };
+const types = fieldTypesOf({
+  type: 'object',
+  properties: { state: text, city: text, label: text, note: text, placedAt: { type: 'string', format: 'date-time' } },
+});
+const rules = {
+  'x-index': [['state', '-placedAt'], ['city'], ['$createdBy', 'city'], { field: 'label', substring: true as const }],
+  'x-search': { fields: ['note'] },
+};
+const companion = companionOf(rulesOf(rules, types), 1, null, false) ?? undefined;
+
+interface Query {
+  filter?: object;
+  sort?: string[];
+  search?: string;
+  owner?: string;
+}
+
+function pathFor({ filter = {}, sort = [], search, owner }: Query, table = companion): AccessPath {
+  const [parsed, terms] = [parseFilter(filter, types, bodyLimits), parseSort(sort, types)];
+  if ('faults' in parsed || 'faults' in terms) throw new Error('refused');
+  const wanted = { filter: parsed.filter, search, sort: terms.sort, limit: 50, bytes: 1_000, isRanked: true };
+  return accessPathOf(bindQuery(wanted, { name: 'order', owner: owner ?? null }, table));
+}
+
+/** The path and those instead of it. */
+function inTurn(path: AccessPath): AccessPath[] {
+  return [path, ...(path.otherwise ? inTurn(path.otherwise) : [])];
+}
+
+describe('the access path', () => {
+  test.for<[Query, AccessPath['kind'][]]>([
+    [{}, ['primary key']],
+    [{ filter: { note: 'x' } }, ['primary key']],
+    [{ sort: ['note'] }, ['sort']],
+    [{ sort: ['city'] }, ['index-only scan']],
+    [{ filter: { state: 'open' }, sort: ['-placedAt'] }, ['index-only scan']],
+    [{ filter: { note: 'x' }, sort: ['city'] }, ['index scan']],
+    [{ filter: { state: 'open' }, sort: ['city'] }, ['sort', 'index scan']],
+    [{ filter: { state: 'open' }, sort: ['note'] }, ['sort']],
+    [{ filter: { label: { $contains: 'abc' } } }, ['sort', 'index scan']],
+    [{ search: 'x' }, ['relevance', 'sort', 'index scan']],
+    [{ search: 'x', sort: ['city'] }, ['sort', 'index scan']],
+    [{ filter: { city: { $in: [] } } }, ['primary key']],
+    [{ owner: 'bob' }, ['sort', 'index scan']],
+    [{ sort: ['city'], owner: 'bob' }, ['index-only scan']],
+    [{ sort: ['state'], owner: 'bob' }, ['sort']],
+  ])('of %j is %j', ([query, kinds]) => {
+    expect(inTurn(pathFor(query)).map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  test('of a page by its primary key or of an index-only scan needs one statement', () => {
+    const queries: Query[] = [
+      {},
+      { sort: ['city'] },
+      { filter: { note: 'x' } },
+      { filter: { note: 'x' }, sort: ['city'] },
+      { sort: ['note'] },
+    ];
+    expect(queries.map((query) => isOneStatement(pathFor(query)))).toEqual([true, true, false, false, false]);
+  });
+});
