@@ -85,6 +85,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const connections = limitConnections(app.server, limits, logRefusedConnections(app.log));
   const starts = paceStarts(app.server);
   app.decorateRequest('principal', undefined);
+  app.decorateRequest('accessPath', undefined);
 
   const { name: cookieName } = sessionCookie(config);
   const limitUnknown = (request: FastifyRequest) => limit && limitUnrecognised(request, limit, cookieName);

@@ -1,8 +1,10 @@
 /** Entities over HTTP: list, create, retrieve, update, delete. */
+import type { FastifyRequest } from 'fastify';
 import type { Handlers, Output } from '../contract/operation.ts';
 import type { PresentPrincipal } from '../authn/authenticate.ts';
 import type { Principal } from '../rights/principal.ts';
-import { authorize, authorizeUpdate, isPermitted } from '../rights/permit.ts';
+import { authorize, authorizeUpdate, isPermitted, type Permit } from '../rights/permit.ts';
+import type { Action } from '../rights/vocabulary.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { EntityContext } from './reading/context.ts';
 import type { EntityType } from '../entity-types/types.ts';
@@ -18,6 +20,8 @@ import { readClaim } from './idempotency/idempotency.ts';
 import { removeEntity, type RemovalRequest } from './writing/delete.ts';
 import { whileTypeIsCurrent } from './writing/type-guard.ts';
 import { isHeavy } from './heavy.ts';
+import type { AccessPath } from './querying/access-path.ts';
+import { describePath, shownPath } from './querying/describe-path.ts';
 import { readIncludes } from './querying/include.ts';
 import { itemTexts } from '../json/json-parts.ts';
 import { readKey } from './key.ts';
@@ -71,24 +75,26 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
   const includesOf = (principal: Principal, type: EntityType | undefined, names: readonly string[] = []) =>
     readIncludes(entityTypes, principal, type, names);
   return {
-    async listEntities({ params, query, headers, principal, caller }) {
+    async listEntities({ params, query, headers, principal, caller, request }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
         readListQuery(query, await includesOf(principal, type, query.include?.split(',')), scopeFor(entityTypes, principal, type)),
       );
-      const { body, tag, etag, ...edges } = found.value;
+      const { body, tag, etag, path, ...edges } = found.value;
+      notePath(request, permit, path);
       const answer = { ETag: etag, ...consistencyOf(found) };
       if (isCurrent(headers['if-none-match'], tag)) return { status: 304, headers: answer };
       const link = pageLinks(entitiesPath + params.name, query, edges);
       return { status: 200, headers: { ...answer, ...(link !== undefined && { Link: link }) }, body };
     },
 
-    async queryEntities({ params, headers, body: query, principal, caller }) {
+    async queryEntities({ params, headers, body: query, principal, caller, request }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
         readListBody(query, await includesOf(principal, type, query.include), scopeFor(entityTypes, principal, type)),
       );
-      const { body, etag } = found.value;
+      const { body, etag, path } = found.value;
+      notePath(request, permit, path);
       return { status: 200, headers: { ETag: etag, ...consistencyOf(found) }, body };
     },
 
@@ -244,6 +250,13 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       return { status: 204, headers: replayed(isReplayed) };
     },
   };
+}
+
+/** Logs how the page was read, and lets `Server-Timing` show it to its caller. */
+function notePath(request: FastifyRequest, permit: Permit<Action>, path: AccessPath): void {
+  const description = describePath(path);
+  request.log.debug({ event: 'list.read', name: permit.entity, path: description });
+  request.accessPath = shownPath(permit, description).path;
 }
 
 const consistencyOf = ({ consistency }: FreshResult<unknown>) => (consistency === undefined ? {} : { Consistency: consistency });

@@ -79,7 +79,7 @@ export const faultValues = {
   'unknown-operator': { instead: 'text' },
   'not-filterable': { allowed: 'text' },
   'not-a-reference': { allowed: 'text' },
-  'needs-index': { fields: 'text', entry: 'text' },
+  'needs-index': { fields: 'text', entry: 'text', path: 'text' },
   'too-many-tests': { limit: 'number' },
   'duplicate-value': { row: 'text', key: 'text', fields: 'text' },
   'not-supported': { statement: 'text', instead: 'text', removed: 'text', surplus: 'text' },

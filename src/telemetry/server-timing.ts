@@ -1,4 +1,7 @@
-/** The `Server-Timing` header of every answer, for developers: milliseconds of authentication, of the database, and in all. */
+/**
+ * The `Server-Timing` header of every answer, for developers: milliseconds of authentication, of the database, and in all, and how a list was
+ * read.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { OpenScope, TraceScope, SpanDescription } from './spans.ts';
 
@@ -20,7 +23,8 @@ export function sendServerTiming(app: FastifyInstance): OpenScope {
   app.addHook('onSend', (request, reply, _payload, done) => {
     const spent = Object.entries(times.get(request)?.spent ?? {}).filter(([, milliseconds]) => milliseconds > 0);
     const parts = spent.map(([kind, milliseconds]) => `${names[kind as SpanDescription['kind']]};dur=${milliseconds.toFixed(2)}`);
-    reply.header('server-timing', [...parts, `total;dur=${reply.elapsedTime.toFixed(2)}`].join(', '));
+    const path = request.accessPath === undefined ? [] : [`path;desc="${request.accessPath.replaceAll(/[^ !#-[\]-~]/g, '?')}"`];
+    reply.header('server-timing', [...parts, ...path, `total;dur=${reply.elapsedTime.toFixed(2)}`].join(', '));
     done();
   });
   return (request) => {
@@ -28,4 +32,11 @@ export function sendServerTiming(app: FastifyInstance): OpenScope {
     times.set(request, opened);
     return opened;
   };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How the list of the answer was read, if its caller may see that. */
+    accessPath: string | undefined;
+  }
 }

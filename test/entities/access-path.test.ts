@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { companionOf, rulesOf } from '../../src/entities/companion/rules.ts';
 import { accessPathOf, isOneStatement, type AccessPath } from '../../src/entities/querying/access-path.ts';
 import { bindQuery } from '../../src/entities/querying/bind.ts';
+import { describePath } from '../../src/entities/querying/describe-path.ts';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
 import { parseSort } from '../../src/filter/sort.ts';
@@ -67,5 +68,34 @@ describe('the access path', () => {
       { sort: ['note'] },
     ];
     expect(queries.map((query) => isOneStatement(pathFor(query)))).toEqual([true, true, false, false, false]);
+  });
+});
+
+describe('the description', () => {
+  test.for<[Query, string]>([
+    [{}, 'primary key'],
+    [{ filter: { note: 'x' } }, 'primary key, filter, at most 5000 rows'],
+    [{ sort: ['note'] }, 'sort of at most 10000 rows of the primary key'],
+    [{ sort: ['-city'] }, 'index-only scan of (-city)'],
+    [{ filter: { state: 'open' }, sort: ['placedAt'] }, 'index-only scan of (state, placedAt), prefix (state)'],
+    [{ filter: { note: 'a', city: { $gt: 'b' } }, sort: ['city'] }, 'sort of at most 10000 rows of (city)'],
+    [{ filter: { state: { $contains: 'a' } }, sort: ['city'] }, 'index scan of (city), filter, at most 20000 rows'],
+    [{ filter: { $or: [{ state: 'open' }, { city: 'x' }] }, sort: ['note'] }, 'sort of at most 10000 rows of (state) or (city)'],
+    [{ filter: { label: { $contains: 'abc' } }, sort: ['note'] }, 'sort of at most 10000 rows of the trigrams of (label)'],
+    [{ search: 'x' }, 'relevance of at most 10000 rows of the words'],
+    [{ filter: { state: 'open' }, sort: ['note', 'city'] }, 'sort of at most 10000 rows of (state)'],
+    [{ sort: ['city'], owner: 'bob' }, 'index-only scan of ($createdBy, city), prefix ($createdBy)'],
+  ])('of %j is %s', ([query, expected]) => {
+    expect(describePath(pathFor(query))).toBe(expected);
+  });
+
+  test('has no value of the filter, and no name that must not be repeated (rule 75)', () => {
+    const properties = { 'a secret': text };
+    const fields = fieldTypesOf({ type: 'object', properties });
+    const table = companionOf(rulesOf({ 'x-index': [['a secret']] }, fields), 2, null, false) ?? undefined;
+    const parsed = parseFilter({ 'a secret': 'hidden' }, fields, bodyLimits);
+    if ('faults' in parsed) throw new Error('refused');
+    const query = bindQuery({ filter: parsed.filter, sort: [], limit: 50, bytes: 1_000 }, { name: 'order', owner: null }, table);
+    expect(describePath(accessPathOf(query))).toBe('index-only scan of (c1), prefix (c1)');
   });
 });

@@ -145,6 +145,8 @@ test('no secret, query, body or name typed by mistake reaches the log, the audit
   expect(await admin.entities('note').create({ text: secrets.body })).toMatchObject({ ok: true });
   await admin.entities<object>('note').create([secrets.body]);
   const json = { cookie, 'content-type': 'application/json' };
+  const query = new URLSearchParams({ filter: JSON.stringify({ [secrets.body]: secrets.query }), sort: '-$key' });
+  await call('GET', `/rest/entity/note?${query.toString()}`, { headers: { cookie } });
   await call('POST', '/rest/entity/note', { headers: json, body: `{"text":"${secrets.body}","n":1e400}` });
   await call('POST', '/rest/entity/note', { headers: json, body: `{"${secrets.body}": ` });
   const change = { 'current-password': secrets.password, 'set-password': secrets.newPassword, 'confirm-password': secrets.wrongPassword };
@@ -167,6 +169,7 @@ test('no secret, query, body or name typed by mistake reaches the log, the audit
   const trail = audit.rows.map(({ line }) => line).join('\n');
   expect(trail).toContain('password.changed');
   expect(log).toContain('"operation":"changePassword"');
+  expect(log).toContain('"event":"list.read","name":"note","path":"primary key, filter, at most 5000 rows"');
   expect(collector.text()).toContain('argon2 verify');
   expect(log).toContain('"reason":"its pepper 2025 is not in PASSWORD_PEPPER_FILE"');
   expect(problems.length).toBeGreaterThan(20);

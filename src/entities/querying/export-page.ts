@@ -14,6 +14,7 @@ import { accessPathOf, isOneStatement, type AccessPath } from './access-path.ts'
 import { bindQuery, bindToRows } from './bind.ts';
 import { assertSearchable } from './list.ts';
 import type { ListRequest } from './list-request.ts';
+import { describePath, shownPath } from './describe-path.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { affordablePath, readPage, type RowPage } from './page.ts';
 import { withinTimeLimit } from './time-limit.ts';
@@ -49,7 +50,9 @@ export async function readExportPage(
     const affordable = await affordablePath(run, path, cursor);
     if (affordable) return await readPage(run, affordable, cursor);
     const place = carrier.place(sort.length > 0 ? 'sort' : 'search');
-    throw new Problem('query-too-expensive', { faults: [{ ...place, code: 'needs-index' }] });
+    throw new Problem('query-too-expensive', {
+      faults: [{ ...place, code: 'needs-index', values: shownPath(permit, describePath(path)) }],
+    });
   };
   const limited = (work: (run: Run) => Promise<RowPage>) => reads.readOnly(exportLimits.timeMs, work);
   return await withinTimeLimit(carrier.place('filter'), async () => {

@@ -25,6 +25,7 @@ import { selectedRowsOf } from './column-statements.ts';
 import { countQuery, estimateQuery } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
 import type { ListRequest } from './list-request.ts';
+import { describePath, shownPath } from './describe-path.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { representEntity } from '../represent.ts';
 import { affordablePath, positionOf, readPage, type PageRow } from './page.ts';
@@ -49,10 +50,12 @@ export interface ListedPage extends Edges {
   /** The hash of what the page has, without the place of the log in its cursors. */
   tag: string;
   etag: string;
+  path: AccessPath;
 }
 
 /** A page whose cursors have no place of the log. */
 interface FoundPage extends Edges {
+  path: AccessPath;
   /** The JSON of the page with other cursors. */
   textWith: (edges: Edges) => string;
 }
@@ -90,13 +93,13 @@ async function findPage(reads: Reads, { filter, targets, carrier }: ListRequest,
 }
 
 /** The page with the place of the log in its cursors. */
-function at({ next, prev, textWith }: FoundPage, position: LogPosition | undefined): ListedPage {
+function at({ next, prev, path, textWith }: FoundPage, position: LogPosition | undefined): ListedPage {
   const text = textWith({ next, prev });
   const tag = contentTag(text);
   const body = (json: string) => new JsonText<Page>(json);
-  if (!position) return { next, prev, tag, body: body(text), etag: etagOf(tag) };
+  if (!position) return { next, prev, path, tag, body: body(text), etag: etagOf(tag) };
   const edges = { next: atPosition(next, position), prev: atPosition(prev, position) };
-  return { ...edges, tag, body: body(textWith(edges)), etag: `W/${etagOf(tag)}` };
+  return { ...edges, path, tag, body: body(textWith(edges)), etag: `W/${etagOf(tag)}` };
 }
 
 /** Throws 422 for a search of a type without texts to search, or whose index of texts is being built. */
@@ -113,7 +116,7 @@ export function assertSearchable(
 class List {
   readonly #cursors: Cursors;
   readonly #request: ListRequest;
-  readonly #isOfOwnRows: boolean;
+  readonly #permit: Permit<'read' | 'update'>;
   readonly #query: BoundQuery;
   readonly #path: AccessPath;
   readonly #binding: string;
@@ -121,7 +124,7 @@ class List {
   constructor(cursors: Cursors, permit: Permit<'read' | 'update'>, request: ListRequest, companion: Companion | undefined) {
     this.#cursors = cursors;
     this.#request = request;
-    this.#isOfOwnRows = permit.ownOnly;
+    this.#permit = permit;
     const { filter, search, sort, limit, projection, includes, isTrash } = request;
     const page = { limit, bytes: maximumBytes, projection, includes, isTrash };
     this.#query = bindQuery({ filter, search, sort, ...page, isRanked: true }, permitValues(permit), companion);
@@ -165,7 +168,7 @@ class List {
     const counted = count ? `,"count":${JSON.stringify(count)}` : '';
     const end = `${counted}${included ? `,${included.members}` : ''}}`;
     const textWith = (edges: Edges) => `{"items":[${items.join(',')}],"next":${quoted(edges.next)},"prev":${quoted(edges.prev)}${end}`;
-    return { next, prev, textWith };
+    return { next, prev, path, textWith };
   }
 
   /** What the rows refer to; undefined if the caller does not want it. */
@@ -181,9 +184,10 @@ class List {
     const names = this.#request.sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.join('.')}`);
     const isNamed =
       fields.length > 0 && fields.every((field) => (isOfEnvelope(field) ? field.every(indexedMember) : field.every(looksLikeName)));
-    const values = isNamed ? { fields: (this.#isOfOwnRows ? ['$createdBy', ...names] : names).join(', ') } : undefined;
+    const fieldsOfIndex = isNamed ? { fields: (this.#permit.ownOnly ? ['$createdBy', ...names] : names).join(', ') } : {};
+    const values = { ...fieldsOfIndex, ...shownPath(this.#permit, describePath(this.#path)) };
     const place = this.#request.carrier.place(fields.length === 0 ? 'search' : 'sort');
-    return tooExpensive({ ...place, code: 'needs-index', ...(values && { values }) });
+    return tooExpensive({ ...place, code: 'needs-index', values });
   }
 
   async #count(run: Run): Promise<Page['count']> {
@@ -194,7 +198,7 @@ class List {
     const value = Number(row?.count);
     if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
     // An estimate is made of all rows with a value, also those of others (rule 64).
-    if (kind === 'capped' || this.#isOfOwnRows) return { value: maximumCounted, kind: 'capped' };
+    if (kind === 'capped' || this.#permit.ownOnly) return { value: maximumCounted, kind: 'capped' };
     const [plan] = await this.#within('count', () => run(estimateQuery(selected), 'any'));
     return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
   }
