@@ -271,7 +271,7 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
 
   test('ends its look at the rows at one row, however many follow', async () => {
     const { end } = rowsOf(pathByKey({ nowhere: 'x' }), undefined);
-    const ends = await service().store.readOnly(10_000, async (run) => end && (await run(end)));
+    const ends = await service().store.readOnly(10_000, async (run) => end && (await run(end())));
     expect(ends).toEqual([{ key: expect.any(String), position: [] }]);
   });
 

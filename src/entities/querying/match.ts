@@ -161,6 +161,6 @@ async function keysOf(run: Run, query: BoundQuery): Promise<string[] | undefined
   const { limit } = query.page;
   const found = await run(matchedKeysQuery(rows, limit + 1), scans);
   if (found.length > limit) return undefined;
-  const [last] = end ? await run(end) : [];
+  const [last] = end ? await run(end()) : [];
   return last ? undefined : found.map(({ key }) => key);
 }

@@ -48,15 +48,15 @@ export async function readPage(run: Run, path: AccessPath, cursor: CursorPositio
   const found = await run(pageQuery({ ...page, ...rows, order }), scans);
   const cut = found.findIndex(({ fields }, index) => fields === null || index === page.limit);
   if (cut !== -1) return { rows: found.slice(0, cut).filter(isWhole), next: positionOf(found[cut - 1]) };
-  const [last] = end ? await run(end, scans) : [];
+  const [last] = end ? await run(end(), scans) : [];
   return { rows: found.filter(isWhole), next: positionOf(last) };
 }
 
 /** The rows that a page of the path is taken from. */
 export interface FoundRows {
   rows: PageRows;
-  /** Reads the last row at which the page may look; undefined if the page looks at no row that it does not show. */
-  end: CompiledQuery<ScanEnd> | undefined;
+  /** Makes the statement that reads the last row at which the page may look; undefined if the page looks at no row that it does not show. */
+  end: (() => CompiledQuery<ScanEnd>) | undefined;
   /** How PostgreSQL may find them. */
   scans: Scans;
 }
@@ -68,12 +68,12 @@ export function rowsOf(path: AccessPath, cursor: CursorPosition | undefined): Fo
       const scans = hasKeyList(query.keys) ? 'by-any-index' : 'by-index';
       if (budget === undefined) return { rows: selectedRows(query, cursor), end: undefined, scans };
       const scan = { keyDescending: order.keyDescending !== (cursor?.direction === 'prev'), after: cursor, budget };
-      return { rows: scannedRows(query, scan), end: scanEndQuery(query, scan), scans };
+      return { rows: scannedRows(query, scan), end: () => scanEndQuery(query, scan), scans };
     }
     case 'index-only scan':
       return { rows: indexRows(path, cursor), end: undefined, scans: 'by-index' };
     case 'index scan':
-      return { rows: indexRows(path, cursor), end: indexEndQuery(path, cursor), scans: 'by-index' };
+      return { rows: indexRows(path, cursor), end: () => indexEndQuery(path, cursor), scans: 'by-index' };
     case 'relevance':
     case 'sort':
       if (!path.ranges) return { rows: selectedRows(path.query, cursor), end: undefined, scans: 'by-any-index' };
