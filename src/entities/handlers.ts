@@ -4,7 +4,6 @@ import type { Handlers, Output } from '../contract/operation.ts';
 import type { PresentPrincipal } from '../authn/authenticate.ts';
 import type { Principal } from '../rights/principal.ts';
 import { authorize, authorizeUpdate, isPermitted, type Permit } from '../rights/permit.ts';
-import type { Action } from '../rights/vocabulary.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { EntityContext } from './reading/context.ts';
 import type { EntityType } from '../entity-types/types.ts';
@@ -20,8 +19,7 @@ import { readClaim } from './idempotency/idempotency.ts';
 import { removeEntity, type RemovalRequest } from './writing/delete.ts';
 import { whileTypeIsCurrent } from './writing/type-guard.ts';
 import { isHeavy } from './heavy.ts';
-import type { AccessPath } from './querying/access-path.ts';
-import { describePath, shownPath } from './querying/describe-path.ts';
+import { describePath, shownPath, type AccessPath } from './querying/access-path.ts';
 import { readIncludes } from './querying/include.ts';
 import { itemTexts } from '../json/json-parts.ts';
 import { readKey } from './key.ts';
@@ -253,10 +251,9 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
 }
 
 /** Logs how the page was read, and lets `Server-Timing` show it to its caller. */
-function notePath(request: FastifyRequest, permit: Permit<Action>, path: AccessPath): void {
-  const description = describePath(path);
-  request.log.debug({ event: 'list.read', name: permit.entity, path: description });
-  request.accessPath = shownPath(permit, description).path;
+function notePath(request: FastifyRequest, permit: Permit<'read' | 'update'>, path: AccessPath): void {
+  request.log.debug({ event: 'list.read', name: permit.entity, path: describePath(path) });
+  request.accessPath = shownPath(permit, path).path;
 }
 
 const consistencyOf = ({ consistency }: FreshResult<unknown>) => (consistency === undefined ? {} : { Consistency: consistency });

@@ -1,12 +1,12 @@
-/** Which access path a query has, without a database. */
+/** The access path of a query, without a database. */
 import { describe, expect, test } from 'vitest';
 import { companionOf, rulesOf } from '../../src/entities/companion/rules.ts';
-import { accessPathOf, isOneStatement, type AccessPath } from '../../src/entities/querying/access-path.ts';
+import { accessPathOf, describePath, type AccessPath } from '../../src/entities/querying/access-path.ts';
 import { bindQuery } from '../../src/entities/querying/bind.ts';
-import { describePath } from '../../src/entities/querying/describe-path.ts';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
 import { parseSort } from '../../src/filter/sort.ts';
+import { all } from '../../src/filter/syntax.ts';
 
 const text = { type: 'string' };
 const types = fieldTypesOf({
@@ -29,7 +29,9 @@ interface Query {
 function pathFor({ filter = {}, sort = [], search, owner }: Query, table = companion): AccessPath {
   const [parsed, terms] = [parseFilter(filter, types, bodyLimits), parseSort(sort, types)];
   if ('faults' in parsed || 'faults' in terms) throw new Error('refused');
-  const wanted = { filter: parsed.filter, search, sort: terms.sort, limit: 50, bytes: 1_000, isRanked: true };
+  const words = search === undefined ? [] : [{ kind: 'search' as const, field: [], words: search }];
+  const relevantTo = sort.length === 0 ? search : undefined;
+  const wanted = { filter: all([parsed.filter, ...words]), relevantTo, sort: terms.sort, limit: 50, bytes: 1_000 };
   return accessPathOf(bindQuery(wanted, { name: 'order', owner: owner ?? null }, table));
 }
 
@@ -59,7 +61,7 @@ describe('the access path', () => {
     expect(inTurn(pathFor(query)).map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  test('of a page by its primary key or of an index-only scan needs one statement', () => {
+  test('of a page by its primary key or of an index-only scan looks at no row that it does not show', () => {
     const queries: Query[] = [
       {},
       { sort: ['city'] },
@@ -67,23 +69,23 @@ describe('the access path', () => {
       { filter: { note: 'x' }, sort: ['city'] },
       { sort: ['note'] },
     ];
-    expect(queries.map((query) => isOneStatement(pathFor(query)))).toEqual([true, true, false, false, false]);
+    expect(queries.map((query) => pathFor(query).budget)).toEqual([undefined, undefined, 5_000, 5_000, 10_000]);
   });
 });
 
 describe('the description', () => {
   test.for<[Query, string]>([
     [{}, 'primary key'],
-    [{ filter: { note: 'x' } }, 'primary key, filter, at most 5000 rows'],
-    [{ sort: ['note'] }, 'sort of at most 10000 rows of the primary key'],
+    [{ filter: { note: 'x' } }, 'primary key, at most 5000 rows'],
+    [{ sort: ['note'] }, 'sort of the primary key, at most 10000 rows'],
     [{ sort: ['-city'] }, 'index-only scan of (-city)'],
     [{ filter: { state: 'open' }, sort: ['placedAt'] }, 'index-only scan of (state, placedAt), prefix (state)'],
-    [{ filter: { note: 'a', city: { $gt: 'b' } }, sort: ['city'] }, 'sort of at most 10000 rows of (city)'],
-    [{ filter: { state: { $contains: 'a' } }, sort: ['city'] }, 'index scan of (city), filter, at most 20000 rows'],
-    [{ filter: { $or: [{ state: 'open' }, { city: 'x' }] }, sort: ['note'] }, 'sort of at most 10000 rows of (state) or (city)'],
-    [{ filter: { label: { $contains: 'abc' } }, sort: ['note'] }, 'sort of at most 10000 rows of the trigrams of (label)'],
-    [{ search: 'x' }, 'relevance of at most 10000 rows of the words'],
-    [{ filter: { state: 'open' }, sort: ['note', 'city'] }, 'sort of at most 10000 rows of (state)'],
+    [{ filter: { note: 'a', city: { $gt: 'b' } }, sort: ['city'] }, 'sort of (city), at most 10000 rows'],
+    [{ filter: { state: { $contains: 'a' } }, sort: ['city'] }, 'index scan of (city), at most 20000 rows'],
+    [{ filter: { $or: [{ state: 'open' }, { city: 'x' }] }, sort: ['note'] }, 'sort of (state) or (city), at most 10000 rows'],
+    [{ filter: { label: { $contains: 'abc' } }, sort: ['note'] }, 'sort of the trigrams of (label), at most 10000 rows'],
+    [{ search: 'x' }, 'relevance of the words, at most 10000 rows'],
+    [{ filter: { state: 'open' }, sort: ['note', 'city'] }, 'sort of (state), at most 10000 rows'],
     [{ sort: ['city'], owner: 'bob' }, 'index-only scan of ($createdBy, city), prefix ($createdBy)'],
   ])('of %j is %s', ([query, expected]) => {
     expect(describePath(pathFor(query))).toBe(expected);

@@ -128,7 +128,7 @@ describe('a list by an index', () => {
   });
 
   test('422 — a sort without an index, with the fields of one that would serve', async () => {
-    const detail = 'This needs an index. Fields: city, n. Access path: sort of at most 5 rows of the primary key.';
+    const detail = 'This needs an index. Fields: city, n. Access path: sort of the primary key, at most 5 rows.';
     expect(await refused({ sort: ['city', 'n'] })).toEqual([422, 'query-too-expensive', 'sort needs-index', detail]);
     expect(await refused({ filter: { city: 'Paris' }, sort: ['-note'] })).toMatchObject({ 2: 'sort needs-index', 3: /-note/ });
   });
@@ -162,7 +162,7 @@ describe('a list by an index', () => {
   test('422 — the access path is named to a caller of all rows, and not to one of own rows (rule 161)', async () => {
     await seedMany(service(), 'shown', rows, 'ada', 'bob');
     const refusal = [422, 'query-too-expensive', 'sort needs-index'];
-    const path = ' Access path: sort of at most 5 rows of the primary key.';
+    const path = ' Access path: sort of the primary key, at most 5 rows.';
     expect(await refused({ sort: ['n'] }, ada, 'shown')).toEqual([...refusal, `This needs an index. Fields: n.${path}`]);
     expect(await refused({ sort: ['n'] }, bob, 'shown')).toEqual([...refusal, 'This needs an index. Fields: $createdBy, n.']);
   });

@@ -1,7 +1,7 @@
 /** What single conditions of a filter say about columns, where an index can use it. */
 import { isDeepStrictEqual } from 'node:util';
 import { foldText } from './values.ts';
-import type { BoundFields, Column } from './fields.ts';
+import { keyColumn, type BoundFields } from './fields.ts';
 import type { CompanionColumn } from './layout.ts';
 import type { Field } from '../../filter/fields.ts';
 import { boundedFold } from '../../filter/fold.ts';
@@ -9,7 +9,7 @@ import type { Filter, Test } from '../../filter/syntax.ts';
 
 /** The column has one of these values; null means no value. */
 export interface BoundValues {
-  column: Column;
+  column: CompanionColumn;
   values: readonly (string | null)[];
   /** Whether the filter says no more than this. */
   isExact: boolean;
@@ -18,7 +18,7 @@ export interface BoundValues {
 
 /** The value of the column is on one side of this one. That is all that the filter says. */
 export interface Limit {
-  column: Column;
+  column: CompanionColumn;
   operator: '<' | '<=' | '>' | '>=';
   value: string;
   source: Filter;
@@ -57,33 +57,27 @@ function valuesOf(filter: Filter, fields: BoundFields): Unsourced<BoundValues>[]
 }
 
 function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: string[], fields: BoundFields): Unsourced<BoundValues>[] {
-  const { column } = fields.of(field, type);
-  const others = columnsWith(field, fields).filter((other) => other.type === type);
-  const exact = new Set<Column>([...(column ? [column] : []), ...others.filter(({ fold }) => !fold)]);
-  return [
-    ...[...exact].map((each) => ({ column: each, values: different(each, values), isExact: true })),
-    ...others
-      .filter(({ fold }) => fold)
-      .map((each) => ({ column: each, values: different(each, values.map(foldedFor(each))), isExact: false })),
-  ];
+  return columnsWith(field, fields)
+    .filter((column) => column.type === type)
+    .map((column) => ({ column, values: different(column, values.map(storedAs(column))), isExact: !column.fold }));
 }
 
-/** The text as the column has it. One that is too long for the column stays too long, so that it equals none. */
-const foldedFor =
-  ({ maximumLength = Infinity }: CompanionColumn) =>
+/** The text as the column has it. One that is too long for a folded column stays too long, so that it equals none. */
+const storedAs =
+  ({ fold, maximumLength = Infinity }: CompanionColumn) =>
   (text: string): string =>
-    boundedFold(text, maximumLength, foldText);
+    fold ? boundedFold(text, maximumLength, foldText) : text;
 
 /** Null, or a missing field: a column cannot tell one from the other, nor from a value of another type. */
 function empty({ field }: Pick<Test, 'field'>, fields: BoundFields): Unsourced<BoundValues>[] {
   return columnsWith(field, fields)
-    .filter(({ fold }) => !fold)
+    .filter((column) => !column.fold && column !== keyColumn)
     .map((column) => ({ column, values: [null], isExact: false }));
 }
 
 /** All columns with values of the field. Equal texts are equal in the order of each language, and folded for a unique rule. */
 function columnsWith(field: Field, { companion }: BoundFields): CompanionColumn[] {
-  return (companion?.columns ?? []).filter((column) => isDeepStrictEqual(column.field, field));
+  return [keyColumn, ...(companion?.columns ?? [])].filter((column) => isDeepStrictEqual(column.field, field));
 }
 
 /** The columns about which each alternative says something. */
@@ -97,7 +91,7 @@ function oneOf(alternatives: readonly Unsourced<BoundValues>[][]): Unsourced<Bou
   });
 }
 
-function different<T extends string | null>({ type }: Column, values: readonly T[]): T[] {
+function different<T extends string | null>({ type }: CompanionColumn, values: readonly T[]): T[] {
   return [...new Map(values.map((value) => [type === 'decimal' && value !== null ? trimmed(value) : value, value])).values()];
 }
 

@@ -1,7 +1,7 @@
 /** The fields of queries, each bound once: to a column of a companion table, or to an expression over the row of `entity`. */
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion } from './layout.ts';
+import type { Companion, CompanionColumn } from './layout.ts';
 import { isKey, type Field, type ScalarType } from '../../filter/fields.ts';
 import { indexedLength } from './rules.ts';
 import { searchMatches } from './search.ts';
@@ -10,16 +10,11 @@ import { entitySource, sqlTypes, type Source } from '../../filter/source.ts';
 import { all, conjuncts, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import type { SortTerm } from '../../filter/sort.ts';
 
-/** A column of a companion table, which statements call `x`. */
-export interface Column {
-  name: string;
-  type: ScalarType;
-}
-
-export const keyColumn: Readonly<Column> = { name: 'key', type: 'int64' };
+/** The key of each row of a companion table, which statements call `x`. */
+export const keyColumn: Readonly<CompanionColumn> = { name: 'key', field: ['$key'], type: 'int64', fold: false };
 
 /** The column that has the values of the field as they are, compared by `type`, in the order of the language `collation`; undefined if there is none. */
-export function columnOf({ columns }: Companion, field: Field, type: ScalarType | 'any', collation?: string): Column | undefined {
+export function columnOf({ columns }: Companion, field: Field, type: ScalarType | 'any', collation?: string): CompanionColumn | undefined {
   if (isKey(field)) return type === 'int64' ? keyColumn : undefined;
   return columns.find(
     (column) => !column.fold && column.type === type && column.collation === collation && isDeepStrictEqual(column.field, field),
@@ -27,16 +22,11 @@ export function columnOf({ columns }: Companion, field: Field, type: ScalarType 
 }
 
 /** A field of a query, as a test or a term of the sort compares it. */
-export interface BoundField {
-  field: Field;
-  type: ScalarType | 'any';
-  collation: string | undefined;
+interface BoundField {
   /** SQL: the value. */
   expression: RawBuilder<unknown>;
   /** The column of the companion table that has the values; undefined if none has. */
-  column: Column | undefined;
-  /** The most characters of a text of the column; 0 for a value that is no text. */
-  maximumLength: number;
+  column: CompanionColumn | undefined;
   /** The index of the trigrams of the column; undefined if there is none. */
   index: string | undefined;
 }
@@ -64,24 +54,26 @@ export function bindToColumns<C extends Companion | undefined>(companion: C): Bo
   );
 }
 
-type ExpressionOf = (field: Field, type: ScalarType, collation: string | undefined, column: Column | undefined) => RawBuilder<unknown>;
+type ExpressionOf = (
+  field: Field,
+  type: ScalarType,
+  collation: string | undefined,
+  column: CompanionColumn | undefined,
+) => RawBuilder<unknown>;
 
 function boundFields<C extends Companion | undefined>(companion: C, expressionOf: ExpressionOf): BoundFields<C> {
-  const bound: BoundField[] = [];
+  const bound = new Map<string, BoundField>();
   const of: BoundFields['of'] = (field, type, collation) => {
-    const known = bound.find((one) => one.field === field && one.type === type && one.collation === collation);
+    const id = JSON.stringify([type, collation, field]);
+    const known = bound.get(id);
     if (known) return known;
     const column = companion && columnOf(companion, field, type, collation);
     const made: BoundField = {
-      field,
-      type,
-      collation,
       expression: type === 'any' ? entitySource.json(field) : expressionOf(field, type, collation, column),
       column,
-      maximumLength: companion?.columns.find(({ name }) => name === column?.name)?.maximumLength ?? 0,
       index: companion?.substrings.find((index) => index.column === column?.name)?.name,
     };
-    bound.push(made);
+    bound.set(id, made);
     return made;
   };
   return {
@@ -98,21 +90,13 @@ function boundFields<C extends Companion | undefined>(companion: C, expressionOf
  * cursor.
  */
 export function areSortedWhole(fields: BoundFields, terms: readonly SortTerm[]): boolean {
-  const lengths = terms.map(({ field, type, collation }) => fields.of(field, type, collation).maximumLength);
+  const lengths = terms.map(({ field, type, collation }) => fields.of(field, type, collation).column?.maximumLength ?? 0);
   return lengths.reduce((total, length) => total + length, 0) <= indexedLength;
 }
 
 /** Whether a column has all that the test compares. */
 export function isOfColumn(fields: BoundFields, test: Test): boolean {
-  switch (test.kind) {
-    case 'compare':
-    case 'in':
-    case 'prefix':
-    case 'substring':
-      return fields.of(test.field, test.type).column !== undefined;
-    default:
-      return false;
-  }
+  return 'type' in test && test.kind !== 'lookup' && fields.of(test.field, test.type).column !== undefined;
 }
 
 /** The conditions of a filter that columns alone decide, and the others. */
@@ -134,27 +118,25 @@ export function splitFilter(
 }
 
 /** The columns that tests of the filter and terms of the sort use, each once, without the key. */
-export function columnsUsed(fields: BoundFields, filter: Filter, sort: readonly SortTerm[]): Column[] {
+export function columnsUsed(fields: BoundFields, filter: Filter, sort: readonly SortTerm[]): CompanionColumn[] {
   const used = [
     ...testsOf(filter).map((test) => fields.of(test.field, 'type' in test ? test.type : 'string')),
     ...sort.map(({ field, type, collation }) => fields.of(field, type, collation)),
-  ].flatMap(({ column }) => column ?? []);
-  const named = new Map(used.map((column) => [column.name, column]));
-  named.delete(keyColumn.name);
-  return [...named.values()];
+  ].flatMap(({ column }) => (column && column !== keyColumn ? [column] : []));
+  return [...new Set(used)];
 }
 
-export const columnRef = ({ name }: Pick<Column, 'name'>): RawBuilder<unknown> => sql.ref(`x.${name}`);
+export const columnRef = ({ name }: Pick<CompanionColumn, 'name'>): RawBuilder<unknown> => sql.ref(`x.${name}`);
 
 /**
  * SQL: the value for a condition on the column that an index serves. The function makes the condition cheap for the index, which needs the
  * value once, and expensive for a plan that tests each row.
  */
-export function pinnedValue({ type }: Pick<Column, 'type'>, value: string): RawBuilder<unknown> {
+export function pinnedValue({ type }: Pick<CompanionColumn, 'type'>, value: string): RawBuilder<unknown> {
   return sql`pinned(${value}::${sql.raw(sqlTypes[type])})`;
 }
 
 /** The same for a list of values. */
-export function pinnedList({ type }: Pick<Column, 'type'>, values: readonly string[]): RawBuilder<unknown> {
+export function pinnedList({ type }: Pick<CompanionColumn, 'type'>, values: readonly string[]): RawBuilder<unknown> {
   return sql`pinned(${[...values]}::${sql.raw(sqlTypes[type])}[])`;
 }

@@ -1,15 +1,15 @@
 /**
- * Which indexes of a companion table serve a filter and a sort. The process chooses by the declared indexes alone. The estimates of PostgreSQL may be
+ * The indexes of a companion table that serve a filter and a sort. The process chooses by the declared indexes alone. The estimates of PostgreSQL may be
  * wrong by a factor of 1,000, and then a list would take seconds (decision 133).
  */
-import type { Companion } from './layout.ts';
+import type { Companion, CompanionColumn } from './layout.ts';
 import { boundsOf, type Bounds, type Limit, type BoundValues } from './bounds.ts';
-import { areSortedWhole, keyColumn, type BoundFields, type Column } from './fields.ts';
+import { areSortedWhole, keyColumn, type BoundFields } from './fields.ts';
 import type { SortTerm } from '../../filter/sort.ts';
 import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
 
 /** A column of an index, in the direction in which the index is read. */
-export interface IndexColumn extends Column {
+export interface IndexColumn extends CompanionColumn {
   descending: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface IndexRange {
   /** Instead, the entries of the index of texts that match these words. */
   words?: string;
   /** Instead, the entries of an index of trigrams whose texts contain this one. */
-  substring?: { column: Column; text: string };
+  substring?: { column: CompanionColumn; text: string };
 }
 
 /** A range in the order of a sort. */
@@ -39,20 +39,14 @@ interface Index {
 /** A range with more combinations of values reads an index in too many places. */
 const maximumCombinations = 10;
 
-/** The order of a list over columns, of which each row has one value or none. */
-export interface ColumnOrder {
-  columns: readonly IndexColumn[];
-  keyDescending: boolean;
-}
-
-/** The order by these terms, which decide about it; undefined if it needs a field without a column, or texts of several indexes. */
-export function columnOrderOf(terms: readonly SortTerm[], keyDescending: boolean, fields: BoundFields): ColumnOrder | undefined {
+/** The columns of these terms, which decide about an order; undefined if it needs a field without a column, or texts of several indexes. */
+export function columnOrderOf(terms: readonly SortTerm[], fields: BoundFields): readonly IndexColumn[] | undefined {
   if (!areSortedWhole(fields, terms)) return undefined;
   const columns = terms.flatMap(({ field, type, descending, collation }) => {
     const { column } = fields.of(field, type, collation);
     return column ? [{ ...column, descending }] : [];
   });
-  return columns.length === terms.length ? { columns, keyDescending } : undefined;
+  return columns.length === terms.length ? columns : undefined;
 }
 
 /** The same rows from the last to the first. */
@@ -66,6 +60,9 @@ export function reverseRange({ prefix, columns, keyDescending, limits }: Ordered
 }
 
 export const reverseColumn = (column: IndexColumn): IndexColumn => ({ ...column, descending: !column.descending });
+
+/** An order of a list over columns, of which each row has one value or none. */
+type ColumnOrder = Pick<OrderedRange, 'columns' | 'keyDescending'>;
 
 /** The range in this order with the fewest rows; undefined if no index has the order. */
 export function orderedRangeOf(filter: Filter, order: ColumnOrder, fields: BoundFields<Companion>): OrderedRange | undefined {
@@ -113,7 +110,7 @@ function prefixOf(columns: readonly IndexColumn[], { values }: Bounds): IndexRan
   return found.slice(0, end === -1 ? undefined : end).filter((one) => one !== undefined);
 }
 
-const limitsAt = ({ name }: Column, { limits }: Bounds): Limit[] => limits.filter(({ column }) => column.name === name);
+const limitsAt = ({ name }: CompanionColumn, { limits }: Bounds): Limit[] => limits.filter(({ column }) => column.name === name);
 
 /**
  * Ranges that together have all rows that the filter allows, and others. The first list is likely to be the shortest; at most three. None: no
@@ -173,7 +170,7 @@ function indexesOf({ columns, indexes, uniques }: Companion): Index[] {
   const typed = (name: string, descending: boolean): IndexColumn => {
     const column = columns.find((each) => each.name === name);
     if (!column) throw new Error(`there is no column ${name}`);
-    return { name, type: column.type, descending };
+    return { ...column, descending };
   };
   return [
     { columns: [], endsWithKey: true },

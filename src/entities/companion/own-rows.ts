@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion } from './layout.ts';
+import type { Companion, CompanionColumn } from './layout.ts';
 import type { IndexRange } from './index-ranges.ts';
-import { columnOf, columnRef, pinnedValue, type Column } from './fields.ts';
+import { columnOf, columnRef, pinnedValue } from './fields.ts';
 import { all, type Filter } from '../../filter/syntax.ts';
 
 const creatorField = ['$createdBy'];
@@ -15,7 +15,7 @@ const creatorField = ['$createdBy'];
 interface OwnIndexes {
   /** The companion table with these indexes alone. */
   companion: Companion;
-  creator: Column;
+  creator: CompanionColumn;
 }
 
 /** Undefined if there is none. */
@@ -26,7 +26,7 @@ export function ownIndexesOf(companion: Companion): OwnIndexes | undefined {
 }
 
 /** SQL: whether `owner` has created the entity of the row `x` of the companion table. An index of {@link ownIndexesOf} serves it. */
-export function isOwnRow(creator: Column, owner: string): RawBuilder<boolean> {
+export function isOwnRow(creator: CompanionColumn, owner: string): RawBuilder<boolean> {
   return sql<boolean>`${columnRef(creator)} = ${pinnedValue(creator, owner)}`;
 }
 
@@ -36,6 +36,6 @@ export function ownFilter(filter: Filter, owner: string): Filter {
 }
 
 /** Whether the range has rows of `owner` alone. An alternative of the caller's filter may name another creator. */
-export function isOwnRange(creator: Column, owner: string): (range: IndexRange) => boolean {
+export function isOwnRange(creator: CompanionColumn, owner: string): (range: IndexRange) => boolean {
   return ({ prefix: [first] }) => first?.column.name === creator.name && isDeepStrictEqual(first.values, [owner]);
 }

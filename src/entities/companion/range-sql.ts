@@ -1,10 +1,10 @@
 /** SQL that reads ranges of the indexes of a companion table: in the order of an index, and candidates in no order. */
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion } from './layout.ts';
+import type { Companion, CompanionColumn } from './layout.ts';
 import { limitOf } from '../../database/limit.ts';
 import { matchesRow } from './search.ts';
 import { inSchema } from './table.ts';
-import { columnRef, keyColumn, pinnedValue, pinnedList, type Column } from './fields.ts';
+import { columnRef, keyColumn, pinnedValue, pinnedList } from './fields.ts';
 import type { Limit } from './bounds.ts';
 import type { RowPosition } from '../../filter/order.ts';
 import type { IndexColumn, IndexRange, OrderedRange } from './index-ranges.ts';
@@ -21,7 +21,7 @@ export function rowsInOrder(
   range: OrderedRange,
   after: RowPosition | undefined,
   limit: number,
-  columns: readonly Column[],
+  columns: readonly CompanionColumn[],
 ): RawBuilder<unknown> {
   const limits = range.limits.map(limitCondition);
   const selected = sql.join([keyColumn, ...columns].map(columnRef));
@@ -64,7 +64,11 @@ function conditionsBeyond(column: IndexColumn, value: string | null): RangeCondi
 }
 
 /** The rows of all ranges, each once, with the key and the `columns`. */
-export function candidateRows(companion: Companion, ranges: readonly IndexRange[], columns: readonly Column[]): RawBuilder<unknown> {
+export function candidateRows(
+  companion: Companion,
+  ranges: readonly IndexRange[],
+  columns: readonly CompanionColumn[],
+): RawBuilder<unknown> {
   const selected = sql.join([keyColumn, ...columns].map(columnRef));
   return sql`(${sql.join(statementsOf(companion, ranges, selected), sql` union `)})`;
 }
@@ -93,7 +97,7 @@ function statementsOf(companion: Companion, ranges: readonly IndexRange[], selec
 const limitCondition = ({ column, operator, value }: Limit): RangeCondition =>
   sql`${columnRef(column)} ${sql.raw(operator)} ${pinnedValue(column, value)}`;
 
-const isValue = (column: Column, value: string | null): RangeCondition =>
+const isValue = (column: CompanionColumn, value: string | null): RangeCondition =>
   value === null ? sql`${columnRef(column)} is null` : sql`${columnRef(column)} = ${pinnedValue(column, value)}`;
 
 /** A list of conditions for each combination of values. */

@@ -5,7 +5,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import { areSortedWhole, bindToColumns, bindToEntities, columnsUsed, splitFilter, type BoundFields } from '../companion/fields.ts';
-import { candidatesOf, columnOrderOf, isOfFields, type ColumnOrder, type IndexRange } from '../companion/index-ranges.ts';
+import { candidatesOf, columnOrderOf, isOfFields, type IndexColumn, type IndexRange } from '../companion/index-ranges.ts';
 import { isOwnRange, ownFilter, ownIndexesOf } from '../companion/own-rows.ts';
 import { searchRank } from '../companion/search.ts';
 import { orderOf, type Order } from '../../filter/order.ts';
@@ -17,7 +17,7 @@ import { trashedEntities } from '../writing/trash.ts';
 import type { Include } from './include.ts';
 import type { Projection } from './projection.ts';
 
-/** What a page has of the rows that the query finds. */
+/** The part of the rows that a page has. */
 export interface PageShape {
   limit: number;
   /** The most bytes of fields as JSON text. The first row comes in any case. */
@@ -29,18 +29,17 @@ export interface PageShape {
   isTrash?: boolean;
 }
 
+/** The rows that a caller wants. */
 export interface WantedRows extends PageShape {
   filter: Filter;
-  /** Words to search for; undefined for no search. */
-  search?: string | undefined;
   sort: readonly SortTerm[];
-  /** Whether the best matches of a search without a sort come first. */
-  isRanked?: boolean;
+  /** The words of the filter whose best matches come first; undefined for the order of the sort. */
+  relevantTo?: string | undefined;
 }
 
 interface Bound<F extends BoundFields> {
   permit: PermitValues;
-  /** With the search, and with the condition on the creator if the indexes of own rows are read. */
+  /** With the condition on the creator if the indexes of own rows are read. */
   filter: Filter;
   sort: readonly SortTerm[];
   fields: F;
@@ -63,7 +62,7 @@ export interface EntityQuery extends Bound<BoundFields> {
 export interface ColumnQuery extends Bound<BoundFields<Companion>> {
   over: 'columns';
   /** Undefined if the order needs a field without a column. */
-  columnOrder: ColumnOrder | undefined;
+  columnOrder: readonly IndexColumn[] | undefined;
   /** Each list has all rows that the filter allows, and others; the first is likely to be the shortest. */
   candidates: readonly IndexRange[][];
 }
@@ -72,17 +71,14 @@ export type BoundQuery = EntityQuery | ColumnQuery;
 
 /** Binds the query. `companion` is the companion table of the type, if statements may read it. */
 export function bindQuery(wanted: WantedRows, permit: PermitValues, companion: Companion | undefined): BoundQuery {
-  const { search, filter } = wanted;
-  const searched = search === undefined ? wanted : { ...wanted, filter: all([filter, { kind: 'search', field: [], words: search }]) };
-  const isPossible = companion && constantOf(searched.filter) !== false;
-  return (isPossible && columnQueryOf(searched, permit, companion)) || bindToRows(searched, permit, companion);
+  const isPossible = companion && constantOf(wanted.filter) !== false;
+  return (isPossible && columnQueryOf(wanted, permit, companion)) || bindToRows(wanted, permit, companion);
 }
 
-/** Binds the query to the rows of `entity` or of the trash, whatever indexes there are. `filter` has the search. */
+/** Binds the query to the rows of `entity` or of the trash, whatever indexes there are. */
 export function bindToRows(wanted: WantedRows, permit: PermitValues, companion: Companion | undefined): EntityQuery {
-  const fields = bindToEntities(companion);
   const table = wanted.isTrash ? trashedEntities : sql`entity`;
-  return { over: 'entities', permit, ...boundTo(fields, wanted), table, ...splitKeys(wanted.filter) };
+  return { over: 'entities', ...boundTo(bindToEntities(companion), wanted, permit), table, ...splitKeys(wanted.filter) };
 }
 
 /** Undefined if no column and no index is of use. A query of own rows uses the indexes that begin with the creator alone. */
@@ -101,42 +97,30 @@ function usefulQuery(
 ): ColumnQuery | undefined {
   const { filter, sort } = wanted;
   const fields = bindToColumns(companion);
-  const columnOrder = columnOrderOf(decidingTerms(sort, filter), sort.at(-1)?.descending ?? false, fields);
+  const columnOrder = columnOrderOf(decidingTerms(sort, filter), fields);
   const candidates = candidatesOf(filter, fields, mayRead);
   const used = columnsUsed(fields, splitFilter(filter, fields).ofColumns, columnOrder ? sort : []);
   if (used.length === 0 && !candidates.some((ranges) => ranges.some(isOfFields))) return undefined;
-  return { over: 'columns', permit, ...boundTo(fields, wanted), columnOrder, candidates };
+  return { over: 'columns', ...boundTo(fields, wanted, permit), columnOrder, candidates };
 }
 
-function boundTo<F extends BoundFields>(fields: F, wanted: WantedRows): Omit<Bound<F>, 'permit'> {
-  const { filter, search, sort, isRanked, ...page } = wanted;
+function boundTo<F extends BoundFields>(fields: F, { filter, sort, relevantTo, ...page }: WantedRows, permit: PermitValues): Bound<F> {
   // Texts that one index has are sorted whole, whether or not this query uses the index.
   const isWhole = areSortedWhole(fields, decidingTerms(sort, filter));
-  const order = orderOf(
-    sort,
-    filter,
-    fields,
-    ({ field, type, collation }) => isWhole && fields.of(field, type, collation).column !== undefined,
-  );
-  const ranking = isRanked && search !== undefined && sort.length === 0 ? rankingBy(search, fields) : undefined;
-  return { filter, sort, fields, order, ranking, page };
+  const isIndexed = ({ field, type, collation }: SortTerm) => isWhole && fields.of(field, type, collation).column !== undefined;
+  const ranking = fields.companion && relevantTo !== undefined ? rankingOf(fields.companion, relevantTo) : undefined;
+  return { permit, filter, sort, fields, order: orderOf(sort, filter, fields, isIndexed), ranking, page };
 }
 
-function rankingBy(search: string, { companion }: BoundFields): Order | undefined {
-  if (!companion) return undefined;
-  return {
-    columns: [{ expression: searchRank(companion, search), sqlType: 'real', isCut: false, descending: true }],
-    keyDescending: false,
-  };
-}
+const rankingOf = (companion: Companion, words: string): Order => ({
+  columns: [{ expression: searchRank(companion, words), sqlType: 'real', isCut: false, descending: true }],
+  keyDescending: false,
+});
 
 /** The filter in two halves. `keys` are those of its conditions that the primary key serves; they say nothing of the values of entities. */
 export function splitKeys(filter: Filter): Pick<EntityQuery, 'keys' | 'tests'> {
-  const { keys = [], tests = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'tests'));
+  const { keys = [], tests = [] } = Object.groupBy(conjuncts(filter), (test) =>
+    (test.kind === 'compare' || test.kind === 'in') && isKey(test.field) ? 'keys' : 'tests',
+  );
   return { keys: all(keys), tests: all(tests) };
-}
-
-/** Whether the primary key finds the rows that the test allows. */
-function isServed(test: Filter): boolean {
-  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
 }

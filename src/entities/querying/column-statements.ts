@@ -44,16 +44,16 @@ export function indexEndQuery(path: IndexScan, cursor: CursorPosition | undefine
   const values = path.range.columns.map((column) => sql`${columnRef(column)}::text`);
   return sql<ScanEnd>`
     select x.key, array[${sql.join(values)}]::text[] as position from ${entriesOf(path, cursor, path.range.columns)} as x
-    offset ${limitOf(path.budget - 1)} limit 1`.compile(builder);
+    offset ${limitOf(entriesLimit(path) - 1)} limit 1`.compile(builder);
 }
 
-function entriesOf(
-  { query, range, budget }: IndexScan,
-  cursor: CursorPosition | undefined,
-  columns: IndexScan['columns'],
-): RawBuilder<unknown> {
-  return rowsInOrder(query.fields.companion, cursor?.direction === 'prev' ? reverseRange(range) : range, cursor, budget, columns);
+function entriesOf(path: IndexScan, cursor: CursorPosition | undefined, columns: IndexScan['columns']): RawBuilder<unknown> {
+  const range = cursor?.direction === 'prev' ? reverseRange(path.range) : path.range;
+  return rowsInOrder(path.query.fields.companion, range, cursor, entriesLimit(path), columns);
 }
+
+/** The most entries of the index that a page reads. */
+const entriesLimit = ({ budget, query }: IndexScan) => budget ?? query.page.limit + 1;
 
 /** The candidates that fulfil the filter, in no order. If columns decide, PostgreSQL reads the entities of the page and one more alone. */
 export function candidatesRows({ kind, query, ranges, order: forwards }: RangeSort, cursor: CursorPosition | undefined): PageRows {
@@ -63,7 +63,7 @@ export function candidatesRows({ kind, query, ranges, order: forwards }: RangeSo
   const columnOrder = kind === 'sort' && isEveryEntity(ofFields) ? query.columnOrder : undefined;
   const isBackwards = cursor?.direction === 'prev';
   const order = isBackwards ? reverseOrder(forwards) : forwards;
-  const columns = isBackwards ? columnOrder?.columns.map(reverseColumn) : columnOrder?.columns;
+  const columns = isBackwards ? columnOrder?.map(reverseColumn) : columnOrder;
   const next = columns
     ? sql`and ${cursor ? isAfter(order, cursor, 'x') : sql`true`}
         order by ${inOrder([...columns, { ...keyColumn, descending: order.keyDescending }])} limit ${limitOf(page.limit + 1)}`
@@ -94,8 +94,7 @@ export function rangesQuery(companion: Companion, ranges: readonly IndexRange[],
 }
 
 /**
- * The entities that fulfil the filter. Where columns decide, those of all users, and those of an owner with an index, need no look at the
- * table of entities.
+ * The entities that fulfil the filter. Those of all users, and those of an owner with an index, need no look at the table of entities.
  */
 function selectedByColumns(fields: BoundFields<Companion>, permit: PermitValues, filter: Filter): SelectedRows {
   const { companion } = fields;
@@ -130,12 +129,11 @@ export function selectedRowsOf(query: BoundQuery): SelectedRows {
 
 /** The entities of an aggregation. Without columns of the companion table it needs none. */
 export function aggregatedRows(fields: BoundFields, permit: PermitValues, filter: Filter, needsColumns: boolean): SelectedRows {
+  const { companion } = fields;
   const isNeeded =
     needsColumns ||
-    (permit.owner !== null && fields.companion !== undefined && ownIndexesOf(fields.companion) !== undefined) ||
+    (permit.owner !== null && companion && ownIndexesOf(companion)) ||
     testsOf(filter).some((test) => test.kind === 'search' || isOfColumn(fields, test));
-  if (isNeeded && hasColumns(fields)) return selectedByColumns(fields, permit, filter);
+  if (isNeeded && companion) return selectedByColumns({ ...fields, companion }, permit, filter);
   return selectRows({ permit, fields: entitySource, table: sql`entity`, ...splitKeys(filter) });
 }
-
-const hasColumns = (fields: BoundFields): fields is BoundFields<Companion> => fields.companion !== undefined;

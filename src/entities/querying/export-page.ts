@@ -5,16 +5,14 @@
 import { readableCompanion, type Companion } from '../companion/layout.ts';
 import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { Reads } from '../../database/standby/readers.ts';
-import { Problem } from '../../problems/errors.ts';
 import type { RowPosition } from '../../filter/order.ts';
 import type { Filter } from '../../filter/syntax.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
-import { accessPathOf, isOneStatement, type AccessPath } from './access-path.ts';
+import { accessPathOf, type AccessPath } from './access-path.ts';
 import { bindQuery, bindToRows } from './bind.ts';
-import { assertSearchable } from './list.ts';
+import { assertSearchable, needsIndex } from './list.ts';
 import type { ListRequest } from './list-request.ts';
-import { describePath, shownPath } from './describe-path.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { affordablePath, readPage, type RowPage } from './page.ts';
 import { withinTimeLimit } from './time-limit.ts';
@@ -24,7 +22,7 @@ const pageBytes = 262_144;
 /** For all statements of a page, in milliseconds. A test lowers it. */
 export const exportLimits = { timeMs: 5_000 };
 
-/** What to read of the entities of a name. */
+/** The entities of a name to read. */
 export type EntitySelection = Pick<ListRequest, 'filter' | 'targets' | 'search' | 'sort' | 'projection' | 'carrier'>;
 
 /**
@@ -42,22 +40,19 @@ export async function readExportPage(
   const { filter, targets, projection, search, sort, carrier } = selection;
   const bind = sort.length === 0 && search === undefined ? bindToRows : bindQuery;
   const pathFor = (followed: Filter) => {
-    const wanted = { filter: followed, search, sort, projection, limit: pageRows, bytes: pageBytes };
+    const wanted = { filter: followed, sort, projection, limit: pageRows, bytes: pageBytes };
     return accessPathOf(bind(wanted, permitValues(permit), (companion && readableCompanion(companion)) ?? undefined));
   };
   const cursor = after && { ...after, direction: 'next' as const };
   const read = async (run: Run, path: AccessPath): Promise<RowPage> => {
     const affordable = await affordablePath(run, path, cursor);
-    if (affordable) return await readPage(run, affordable, cursor);
-    const place = carrier.place(sort.length > 0 ? 'sort' : 'search');
-    throw new Problem('query-too-expensive', {
-      faults: [{ ...place, code: 'needs-index', values: shownPath(permit, describePath(path)) }],
-    });
+    if (!affordable) throw needsIndex(selection, permit, path);
+    return await readPage(run, affordable, cursor);
   };
   const limited = (work: (run: Run) => Promise<RowPage>) => reads.readOnly(exportLimits.timeMs, work);
   return await withinTimeLimit(carrier.place('filter'), async () => {
     if (hasMatch(filter)) return await limited(async (run) => read(run, pathFor(await followMatches(run, filter, targets))));
     const path = pathFor(filter);
-    return await (isOneStatement(path) ? read(withoutTransaction(reads), path) : limited((run) => read(run, path)));
+    return await (path.budget === undefined ? read(withoutTransaction(reads), path) : limited((run) => read(run, path)));
   });
 }

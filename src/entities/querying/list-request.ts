@@ -6,7 +6,7 @@ import { Problem } from '../../problems/errors.ts';
 import { maximumFaults, type Fault, type FaultPlace } from '../../problems/faults.ts';
 import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../../filter/parse.ts';
 import { parseSort, type NameFault, type SortTerm } from '../../filter/sort.ts';
-import { everyEntity, type Filter } from '../../filter/syntax.ts';
+import { all, everyEntity, type Filter } from '../../filter/syntax.ts';
 import { readJson } from '../../json/json.ts';
 import type { Include, ReadIncludes } from './include.ts';
 import type { MatchTargets, ReadScope } from './match.ts';
@@ -15,6 +15,7 @@ import { readProjection, type Projection } from './projection.ts';
 export type CountKind = 'none' | 'capped' | 'estimated' | 'exact';
 
 export interface ListRequest {
+  /** With the search. */
   filter: Filter;
   /** What the references of the filter lead to. */
   targets: MatchTargets;
@@ -126,8 +127,9 @@ async function readRequest(
     ];
     throw refusedQuery(faults);
   }
+  const tested = filter.filter ?? everyEntity;
   return {
-    filter: filter.filter ?? everyEntity,
+    filter: raw.search === undefined ? tested : all([tested, { kind: 'search', field: [], words: raw.search }]),
     targets,
     search: raw.search,
     sort: sort.sort,

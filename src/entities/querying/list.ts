@@ -10,7 +10,6 @@ import { withoutTransaction, type Run } from '../../database/read-transaction.ts
 import type { LogPosition } from '../../database/standby/log-position.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../problems/errors.ts';
-import type { Fault } from '../../problems/faults.ts';
 import { isOfEnvelope } from '../../filter/fields.ts';
 import type { RowPosition } from '../../filter/order.ts';
 import type { Filter } from '../../filter/syntax.ts';
@@ -19,13 +18,12 @@ import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
 import { atPosition, type CursorPosition, type Cursors } from './cursors.ts';
 import { contentTag, etagOf } from '../etag.ts';
-import { accessPathOf, isOneStatement, type AccessPath } from './access-path.ts';
-import { bindQuery, type BoundQuery } from './bind.ts';
+import { accessPathOf, shownPath, type AccessPath } from './access-path.ts';
+import { bindQuery } from './bind.ts';
 import { selectedRowsOf } from './column-statements.ts';
 import { countQuery, estimateQuery } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
 import type { ListRequest } from './list-request.ts';
-import { describePath, shownPath } from './describe-path.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { representEntity } from '../represent.ts';
 import { affordablePath, positionOf, readPage, type PageRow } from './page.ts';
@@ -74,32 +72,131 @@ export async function listEntities(
   // An entity in the trash has no row there.
   const table = request.isTrash ? undefined : companion;
   assertSearchable(request, table);
-  const listOf = (filter: Filter) => new List(cursors, permit, { ...request, filter }, (table && readableCompanion(table)) ?? undefined);
-  const page = await findPage(reads, request, listOf);
+  const readable = (table && readableCompanion(table)) ?? undefined;
+  const page = await findPage(reads, request, (filter) => listOf({ cursors, permit, request: { ...request, filter } }, readable));
   const isWhole = page.next === undefined && page.prev === undefined;
   return at(page, isWhole ? undefined : await reads.position());
 }
 
-async function findPage(reads: Reads, { filter, targets, carrier }: ListRequest, listOf: (filter: Filter) => List): Promise<FoundPage> {
-  if (hasMatch(filter))
-    return await reads.readOnly(pageLimitMs, async (run) => {
-      const list = listOf(await withinTimeLimit(carrier.place('filter'), () => followMatches(run, filter, targets)));
-      return await list.page(run, await list.openCursor());
-    });
-  const list = listOf(filter);
-  const cursor = await list.openCursor();
-  if (list.isOneStatement) return await list.page(withoutTransaction(reads), cursor);
-  return await reads.readOnly(pageLimitMs, (run) => list.page(run, cursor));
+/** A list whose rows PostgreSQL can find. */
+interface List {
+  cursors: Cursors;
+  permit: Permit<'read' | 'update'>;
+  request: ListRequest;
+  path: AccessPath;
+  /** The text to which the cursors of the list are bound. */
+  binding: string;
 }
 
+function listOf({ cursors, permit, request }: Pick<List, 'cursors' | 'permit' | 'request'>, companion: Companion | undefined): List {
+  const { filter, search, sort, limit, projection, includes, isTrash } = request;
+  const page = { limit, bytes: maximumBytes, projection, includes, isTrash };
+  const relevantTo = sort.length === 0 ? search : undefined;
+  const path = accessPathOf(bindQuery({ filter, sort, relevantTo, ...page }, permitValues(permit), companion));
+  // With the types, because the values of a cursor are cast to them.
+  const types = path.query.order.columns.map(({ sqlType, collation = '', isCut }) =>
+    `${sqlType} ${collation} ${isCut ? 'cut' : ''}`.trim(),
+  );
+  const binding = JSON.stringify([permit.userName, permit.entity, request.canonical, types]);
+  return { cursors, permit, request, path, binding };
+}
+
+async function findPage(reads: Reads, request: ListRequest, bind: (filter: Filter) => List): Promise<FoundPage> {
+  const { filter, targets, carrier, count } = request;
+  if (hasMatch(filter))
+    return await reads.readOnly(pageLimitMs, async (run) => {
+      const list = bind(await withinTimeLimit(carrier.place('filter'), () => followMatches(run, filter, targets)));
+      return await readListPage(run, list, await openCursor(list));
+    });
+  const list = bind(filter);
+  const cursor = await openCursor(list);
+  if (list.path.budget === undefined && count === 'none') return await readListPage(withoutTransaction(reads), list, cursor);
+  return await reads.readOnly(pageLimitMs, (run) => readListPage(run, list, cursor));
+}
+
+async function openCursor({ cursors, request: { cursor, carrier }, binding }: List): Promise<CursorPosition | undefined> {
+  if (cursor === undefined) return undefined;
+  const position = await cursors.open(cursor, binding);
+  if (!position) throw new Problem('malformed-request', { faults: [{ ...carrier.place('cursor'), code: 'invalid-cursor' }] });
+  return position;
+}
+
+async function readListPage(run: Run, list: List, cursor: CursorPosition | undefined): Promise<FoundPage> {
+  const { cursors, permit, request, binding } = list;
+  const path = await within(request, 'sort', () => affordablePath(run, list.path, cursor));
+  if (!path) throw needsIndex(request, permit, list.path);
+  const found = await within(request, 'filter', () => readPage(run, path, cursor));
+  const texts = found.rows.map((row) => representEntity(row).text);
+  const included = await readReferences(run, request, found.rows, texts);
+  const rows = found.rows.slice(0, included?.kept);
+  const onwards = rows.length < found.rows.length ? positionOf(rows.at(-1)) : found.next;
+  const back = cursor && positionOf(rows[0]);
+  const isBackwards = cursor?.direction === 'prev';
+  const items = texts.slice(0, rows.length);
+  if (isBackwards) items.reverse();
+  const count = await countOf(run, list);
+  const seal = async (direction: 'next' | 'prev', position: RowPosition | undefined) =>
+    position && (await cursors.seal({ direction, ...position }, binding));
+  const [next, prev] = await Promise.all([seal('next', isBackwards ? back : onwards), seal('prev', isBackwards ? onwards : back)]);
+  const counted = count ? `,"count":${JSON.stringify(count)}` : '';
+  const end = `${counted}${included ? `,${included.members}` : ''}}`;
+  const textWith = (edges: Edges) => `{"items":[${items.join(',')}],"next":${quoted(edges.next)},"prev":${quoted(edges.prev)}${end}`;
+  return { next, prev, path, textWith };
+}
+
+/** The entities to which the rows refer; undefined if the caller does not want them. */
+async function readReferences(
+  run: Run,
+  request: ListRequest,
+  rows: readonly PageRow[],
+  texts: readonly string[],
+): Promise<Included | undefined> {
+  if (request.includes.length === 0) return undefined;
+  const items = rows.map(({ references }, index) => ({ text: texts[index] ?? '', references: references ?? [] }));
+  return await within(request, 'include', () => readIncluded(run, items, request, maximumBytes));
+}
+
+async function countOf(run: Run, { permit, request, path }: List): Promise<Page['count']> {
+  const kind = request.count;
+  if (kind === 'none') return undefined;
+  const selected = selectedRowsOf(path.query);
+  const [row] = await within(request, 'count', () => run(countQuery(selected, kind === 'exact' ? undefined : maximumCounted + 1), 'any'));
+  const value = Number(row?.count);
+  if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
+  // An estimate is made of all rows with a value, also those of others (rule 64).
+  if (kind === 'capped' || permit.ownOnly) return { value: maximumCounted, kind: 'capped' };
+  const [plan] = await within(request, 'count', () => run(estimateQuery(selected), 'any'));
+  return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
+}
+
+const within = <T>({ carrier }: ListRequest, member: 'filter' | 'sort' | 'include' | 'count', statement: () => Promise<T>): Promise<T> =>
+  withinTimeLimit(carrier.place(member), statement);
+
+/** The refusal of a path that would sort too many rows. An index of the fields that it names would have the order. */
+export function needsIndex(
+  { sort, carrier }: Pick<ListRequest, 'sort' | 'carrier'>,
+  permit: Permit<'read' | 'update'>,
+  path: AccessPath,
+): Problem {
+  const names = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.join('.')}`);
+  const isNamed = sort.every(({ field }) => field.every(isOfEnvelope(field) ? indexedMember : looksLikeName));
+  const fields = (permit.ownOnly ? ['$createdBy', ...names] : names).join(', ');
+  const values = { ...(isNamed && names.length > 0 && { fields }), ...shownPath(permit, path) };
+  const place = carrier.place(names.length === 0 ? 'search' : 'sort');
+  return new Problem('query-too-expensive', { faults: [{ ...place, code: 'needs-index', values }] });
+}
+
+const quoted = (cursor: string | undefined) => JSON.stringify(cursor ?? null);
+
+const roundedTo2Digits = (value: number) => Number(value.toPrecision(2));
+
 /** The page with the place of the log in its cursors. */
-function at({ next, prev, path, textWith }: FoundPage, position: LogPosition | undefined): ListedPage {
-  const text = textWith({ next, prev });
+function at({ textWith, ...page }: FoundPage, position: LogPosition | undefined): ListedPage {
+  const text = textWith(page);
   const tag = contentTag(text);
-  const body = (json: string) => new JsonText<Page>(json);
-  if (!position) return { next, prev, path, tag, body: body(text), etag: etagOf(tag) };
-  const edges = { next: atPosition(next, position), prev: atPosition(prev, position) };
-  return { ...edges, path, tag, body: body(textWith(edges)), etag: `W/${etagOf(tag)}` };
+  if (!position) return { ...page, tag, body: new JsonText(text), etag: etagOf(tag) };
+  const edges = { next: atPosition(page.next, position), prev: atPosition(page.prev, position) };
+  return { ...page, ...edges, tag, body: new JsonText(textWith(edges)), etag: `W/${etagOf(tag)}` };
 }
 
 /** Throws 422 for a search of a type without texts to search, or whose index of texts is being built. */
@@ -109,113 +206,6 @@ export function assertSearchable(
 ): void {
   if (search === undefined || (companion && readableCompanion(companion)?.search)) return;
   const place = carrier.place('search');
-  if (companion?.search) throw tooExpensive({ ...place, code: 'needs-index' });
+  if (companion?.search) throw new Problem('query-too-expensive', { faults: [{ ...place, code: 'needs-index' }] });
   throw new Problem('validation-failed', { faults: [{ ...place, code: 'not-filterable' }] });
-}
-
-class List {
-  readonly #cursors: Cursors;
-  readonly #request: ListRequest;
-  readonly #permit: Permit<'read' | 'update'>;
-  readonly #query: BoundQuery;
-  readonly #path: AccessPath;
-  readonly #binding: string;
-
-  constructor(cursors: Cursors, permit: Permit<'read' | 'update'>, request: ListRequest, companion: Companion | undefined) {
-    this.#cursors = cursors;
-    this.#request = request;
-    this.#permit = permit;
-    const { filter, search, sort, limit, projection, includes, isTrash } = request;
-    const page = { limit, bytes: maximumBytes, projection, includes, isTrash };
-    this.#query = bindQuery({ filter, search, sort, ...page, isRanked: true }, permitValues(permit), companion);
-    this.#path = accessPathOf(this.#query);
-    // With the types, because the values of a cursor are cast to them.
-    const types = this.#query.order.columns.map(({ sqlType, collation = '', isCut }) =>
-      `${sqlType} ${collation} ${isCut ? 'cut' : ''}`.trim(),
-    );
-    this.#binding = JSON.stringify([permit.userName, permit.entity, request.canonical, types]);
-  }
-
-  get isOneStatement(): boolean {
-    return isOneStatement(this.#path) && this.#request.count === 'none';
-  }
-
-  async openCursor(): Promise<CursorPosition | undefined> {
-    const { cursor, carrier } = this.#request;
-    if (cursor === undefined) return undefined;
-    const position = await this.#cursors.open(cursor, this.#binding);
-    if (!position) throw new Problem('malformed-request', { faults: [{ ...carrier.place('cursor'), code: 'invalid-cursor' }] });
-    return position;
-  }
-
-  async page(run: Run, cursor: CursorPosition | undefined): Promise<FoundPage> {
-    const path = await this.#within('sort', () => affordablePath(run, this.#path, cursor));
-    if (!path) throw this.#needsIndex();
-    const found = await this.#within('filter', () => readPage(run, path, cursor));
-    const texts = found.rows.map((row) => representEntity(row).text);
-    const included = await this.#include(run, found.rows, texts);
-    const rows = found.rows.slice(0, included?.kept);
-    const onwards = rows.length < found.rows.length ? positionOf(rows.at(-1)) : found.next;
-    const back = cursor && positionOf(rows[0]);
-    const isBackwards = cursor?.direction === 'prev';
-    const items = texts.slice(0, rows.length);
-    if (isBackwards) items.reverse();
-    const count = await this.#count(run);
-    const [next, prev] = await Promise.all([
-      this.#seal('next', isBackwards ? back : onwards),
-      this.#seal('prev', isBackwards ? onwards : back),
-    ]);
-    const counted = count ? `,"count":${JSON.stringify(count)}` : '';
-    const end = `${counted}${included ? `,${included.members}` : ''}}`;
-    const textWith = (edges: Edges) => `{"items":[${items.join(',')}],"next":${quoted(edges.next)},"prev":${quoted(edges.prev)}${end}`;
-    return { next, prev, path, textWith };
-  }
-
-  /** What the rows refer to; undefined if the caller does not want it. */
-  async #include(run: Run, rows: readonly PageRow[], texts: readonly string[]): Promise<Included | undefined> {
-    if (this.#request.includes.length === 0) return undefined;
-    const items = rows.map(({ references }, index) => ({ text: texts[index] ?? '', references: references ?? [] }));
-    return await this.#within('include', () => readIncluded(run, items, this.#request, maximumBytes));
-  }
-
-  /** The list would be sorted without an index, and is long. An index of these fields would have the order. */
-  #needsIndex(): Problem {
-    const fields = this.#request.sort.map(({ field }) => field);
-    const names = this.#request.sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.join('.')}`);
-    const isNamed =
-      fields.length > 0 && fields.every((field) => (isOfEnvelope(field) ? field.every(indexedMember) : field.every(looksLikeName)));
-    const fieldsOfIndex = isNamed ? { fields: (this.#permit.ownOnly ? ['$createdBy', ...names] : names).join(', ') } : {};
-    const values = { ...fieldsOfIndex, ...shownPath(this.#permit, describePath(this.#path)) };
-    const place = this.#request.carrier.place(fields.length === 0 ? 'search' : 'sort');
-    return tooExpensive({ ...place, code: 'needs-index', values });
-  }
-
-  async #count(run: Run): Promise<Page['count']> {
-    const kind = this.#request.count;
-    if (kind === 'none') return undefined;
-    const selected = selectedRowsOf(this.#query);
-    const [row] = await this.#within('count', () => run(countQuery(selected, kind === 'exact' ? undefined : maximumCounted + 1), 'any'));
-    const value = Number(row?.count);
-    if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
-    // An estimate is made of all rows with a value, also those of others (rule 64).
-    if (kind === 'capped' || this.#permit.ownOnly) return { value: maximumCounted, kind: 'capped' };
-    const [plan] = await this.#within('count', () => run(estimateQuery(selected), 'any'));
-    return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
-  }
-
-  async #seal(direction: 'next' | 'prev', position: RowPosition | undefined): Promise<string | undefined> {
-    return position && (await this.#cursors.seal({ direction, ...position }, this.#binding));
-  }
-
-  #within<T>(member: 'filter' | 'sort' | 'include' | 'count', statement: () => Promise<T>): Promise<T> {
-    return withinTimeLimit(this.#request.carrier.place(member), statement);
-  }
-}
-
-const tooExpensive = (fault: Fault) => new Problem('query-too-expensive', { faults: [fault] });
-
-const quoted = (cursor: string | undefined) => JSON.stringify(cursor ?? null);
-
-function roundedTo2Digits(value: number): number {
-  return Number(value.toPrecision(2));
 }

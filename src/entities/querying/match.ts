@@ -157,7 +157,7 @@ const nothing: Filter = any([]);
 async function keysOf(run: Run, query: BoundQuery): Promise<string[] | undefined> {
   const path = await affordablePath(run, accessPathOf(query), undefined);
   if (!path) return undefined;
-  const { rows, scans, end } = rowsOf(path, undefined);
+  const { end, scans, ...rows } = rowsOf(path, undefined);
   const { limit } = query.page;
   const found = await run(matchedKeysQuery(rows, limit + 1), scans);
   if (found.length > limit) return undefined;

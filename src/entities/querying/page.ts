@@ -3,7 +3,7 @@ import type { CompiledQuery } from 'kysely';
 import type { Run, Scans } from '../../database/read-transaction.ts';
 import { reverseOrder, type RowPosition } from '../../filter/order.ts';
 import { constantOf } from '../../filter/syntax.ts';
-import { listLimits, type AccessPath, type EntitySort, type RangeSort } from './access-path.ts';
+import type { AccessPath, RangeSort } from './access-path.ts';
 import { areOfWords, candidatesRows, indexEndQuery, indexRows, rangesQuery } from './column-statements.ts';
 import type { CursorPosition } from './cursors.ts';
 import {
@@ -40,10 +40,28 @@ export async function affordablePath(run: Run, path: AccessPath, cursor: CursorP
   return undefined;
 }
 
+async function isAffordable(run: Run, path: AccessPath): Promise<boolean> {
+  switch (path.kind) {
+    case 'primary key':
+    case 'index-only scan':
+    case 'index scan':
+      return true;
+    case 'relevance':
+    case 'sort': {
+      if (constantOf(path.query.filter) === false) return true;
+      const limit = path.budget + 1;
+      const [row] = path.ranges
+        ? await run(rangesQuery(path.query.fields.companion, path.ranges, limit), scansOf(path.ranges, 'by-index'))
+        : await run(candidatesQuery(path.query, limit));
+      return row !== undefined && row.count < limit;
+    }
+  }
+}
+
 /** Reads a page of a path that {@link affordablePath} has found. */
 export async function readPage(run: Run, path: AccessPath, cursor: CursorPosition | undefined): Promise<RowPage> {
   const { page } = path.query;
-  const { rows, scans, end } = rowsOf(path, cursor);
+  const { end, scans, ...rows } = rowsOf(path, cursor);
   const order = cursor?.direction === 'prev' ? reverseOrder(path.order) : path.order;
   const found = await run(pageQuery({ ...page, ...rows, order }), scans);
   const cut = found.findIndex(({ fields }, index) => fields === null || index === page.limit);
@@ -53,10 +71,9 @@ export async function readPage(run: Run, path: AccessPath, cursor: CursorPositio
 }
 
 /** The rows that a page of the path is taken from. */
-export interface FoundRows {
-  rows: PageRows;
+interface FoundRows extends PageRows {
   /** Makes the statement that reads the last row at which the page may look; undefined if the page looks at no row that it does not show. */
-  end: (() => CompiledQuery<ScanEnd>) | undefined;
+  end?: () => CompiledQuery<ScanEnd>;
   /** How PostgreSQL may find them. */
   scans: Scans;
 }
@@ -66,40 +83,19 @@ export function rowsOf(path: AccessPath, cursor: CursorPosition | undefined): Fo
     case 'primary key': {
       const { query, order, budget } = path;
       const scans = hasKeyList(query.keys) ? 'by-any-index' : 'by-index';
-      if (budget === undefined) return { rows: selectedRows(query, cursor), end: undefined, scans };
+      if (budget === undefined) return { ...selectedRows(query, cursor), scans };
       const scan = { keyDescending: order.keyDescending !== (cursor?.direction === 'prev'), after: cursor, budget };
-      return { rows: scannedRows(query, scan), end: () => scanEndQuery(query, scan), scans };
+      return { ...scannedRows(query, scan), end: () => scanEndQuery(query, scan), scans };
     }
     case 'index-only scan':
-      return { rows: indexRows(path, cursor), end: undefined, scans: 'by-index' };
+      return { ...indexRows(path, cursor), scans: 'by-index' };
     case 'index scan':
-      return { rows: indexRows(path, cursor), end: () => indexEndQuery(path, cursor), scans: 'by-index' };
+      return { ...indexRows(path, cursor), end: () => indexEndQuery(path, cursor), scans: 'by-index' };
     case 'relevance':
     case 'sort':
-      if (!path.ranges) return { rows: selectedRows(path.query, cursor), end: undefined, scans: 'by-any-index' };
-      return { rows: candidatesRows(path, cursor), end: undefined, scans: scansOf(path.ranges, 'by-any-index') };
+      if (!path.ranges) return { ...selectedRows(path.query, cursor), scans: 'by-any-index' };
+      return { ...candidatesRows(path, cursor), scans: scansOf(path.ranges, 'by-any-index') };
   }
-}
-
-async function isAffordable(run: Run, path: AccessPath): Promise<boolean> {
-  switch (path.kind) {
-    case 'primary key':
-    case 'index-only scan':
-    case 'index scan':
-      return true;
-    case 'relevance':
-    case 'sort':
-      return constantOf(path.query.filter) === false || (await countCandidates(run, path)) <= listLimits.candidates;
-  }
-}
-
-/** How many rows would be sorted; one more than the limit if there are more. */
-async function countCandidates(run: Run, path: EntitySort | RangeSort): Promise<number> {
-  const limit = listLimits.candidates + 1;
-  const [row] = path.ranges
-    ? await run(rangesQuery(path.query.fields.companion, path.ranges, limit), scansOf(path.ranges, 'by-index'))
-    : await run(candidatesQuery(path.query, limit));
-  return row?.count ?? limit;
 }
 
 const scansOf = (ranges: RangeSort['ranges'], otherwise: Scans): Scans =>

@@ -1,4 +1,4 @@
-/** Which indexes serve a query. */
+/** The indexes that serve a query. */
 import { describe, expect, test } from 'vitest';
 import { companionOf, rulesOf } from '../../../src/entities/companion/rules.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
@@ -52,8 +52,9 @@ const rangeText = ({ prefix, limits }: IndexRange) =>
 /** The range in the order of the sort, as `range: order, tests left`; undefined for none. */
 function orderedText(query: object, sort: string[] = []): string | undefined {
   const { filter, sort: terms, fields } = queryOf(query, sort);
-  const order = columnOrderOf(decidingTerms(terms, filter), terms.at(-1)?.descending ?? false, fields);
-  const range = order && orderedRangeOf(filter, order, fields);
+  const ordered = columnOrderOf(decidingTerms(terms, filter), fields);
+  const keyDescending = terms.at(-1)?.descending ?? false;
+  const range = ordered && orderedRangeOf(filter, { columns: ordered, keyDescending }, fields);
   if (!range) return undefined;
   const columns = [...range.columns, { name: 'key', descending: range.keyDescending }];
   const inOrder = columns.map(({ name, descending }) => `${descending ? '-' : ''}${fieldOf(name)}`).join();
