@@ -22,6 +22,6 @@ export default defineConfig({
     teardownTimeout: 30_000,
     // What tests wait for comes at once, but not on a machine that is busy with something else.
     expect: { poll: { timeout: 30_000, interval: 20 } },
-    reporters: ['default', 'test/support/coverage-reporter.ts', 'test/support/closing-line.ts'],
+    reporters: ['default', 'test/support/coverage-reporter.ts', 'test/support/slowest-files.ts', 'test/support/closing-line.ts'],
   },
 });
