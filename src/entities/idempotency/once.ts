@@ -8,6 +8,7 @@ import type { Action } from '../../rights/vocabulary.ts';
 import { isRefusal } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from '../writing/conflict-name.ts';
+import { inRounds } from '../writing/rounds.ts';
 import type { WriteTurns } from '../heavy.ts';
 import { claimKey, inProgress, storeEffects, type Claim, type Effect } from './idempotency.ts';
 import type { Writes } from '../writing/update.ts';
@@ -77,15 +78,16 @@ async function writeUnlessDone<T>(
       if (!(await storeEffects(trx, claim, effectsOf(outcome)))) throw new KeyTaken();
       return { outcome, isReplayed: false };
     });
-  for (let round = 0; round < rounds; round++) {
+  const round = async () => {
     try {
       return await inTurn(writes.queues, turn, permit, caller, attempt);
     } catch (error) {
       if (error instanceof TurnNeeded) ({ turn } = error);
       else if (!(error instanceof KeyTaken)) throw error;
+      return undefined;
     }
-  }
-  throw inProgress();
+  };
+  return await inRounds(round, rounds, inProgress);
 }
 
 function inTurn<T>(queues: WriteTurns, turn: Turn, permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {

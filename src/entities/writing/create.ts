@@ -12,6 +12,7 @@ import { isHeavy } from '../heavy.ts';
 import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation } from '../idempotency/idempotency.ts';
 import type { OnceDone } from '../idempotency/once.ts';
 import { requireReferences } from './references.ts';
+import { inRounds } from './rounds.ts';
 import type { EntityRow } from '../row.ts';
 import { executeAlone, executeClaimed, executeGrouped, type Insertion } from './execute.ts';
 import { allowChange, requireStoredSize, type Checked } from './rules.ts';
@@ -84,18 +85,20 @@ export async function insertInTurn(
 /** Undefined, with nothing written, when the type has changed. */
 async function createOnce(store: Statements, insertion: Insertion, claim: Claim): Promise<OnceDone<EntityRow> | undefined> {
   const { permit, fields, typeRevision } = insertion;
-  for (let round = 0; round < rounds; round++) {
+  const round = async (): Promise<OnceDone<EntityRow> | 'type changed' | undefined> => {
     const row = await insertUnlessTaken(store, insertion, claim);
     if (row) return { outcome: row, isReplayed: false };
     const [found] = await store.run(findCreation, { ...claim, fields });
     if (!found) {
-      if (await typeHasRevision(store, permit.entity, typeRevision)) break;
-      return undefined;
+      if (await typeHasRevision(store, permit.entity, typeRevision)) throw inProgress();
+      return 'type changed';
     }
     if (found.live) return repeat(found, permit);
     await withUnknownOutcome(store.run(deleteExpired, claim));
-  }
-  throw inProgress();
+    return undefined;
+  };
+  const done = await inRounds(round, rounds, inProgress);
+  return done === 'type changed' ? undefined : done;
 }
 
 /** What a request with the same key and body has created; undefined without one. For a repeat that a type refuses which has changed since. */

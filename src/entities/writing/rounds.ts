@@ -4,13 +4,13 @@ import { Problem } from '../../problems/errors.ts';
 /** Only an entity under constant change makes one caller lose this many. */
 const maximumRounds = 100;
 
-/** Runs `work` until it returns something. Undefined is a lost round. Throws {@link busyProblem} after 100 of them. */
-export async function inRounds<T>(work: () => Promise<T | undefined>): Promise<T> {
-  for (let round = 0; round < maximumRounds; round++) {
+/** Runs `work` until it returns something. Undefined is a lost round. Throws `refusal` after so many of them, 503 `busy` after 100 unless told otherwise. */
+export async function inRounds<T>(work: () => Promise<T | undefined>, rounds = maximumRounds, refusal = busyProblem): Promise<T> {
+  for (let round = 0; round < rounds; round++) {
     const result = await work();
     if (result !== undefined) return result;
   }
-  throw busyProblem();
+  throw refusal();
 }
 
 /** 503: others are always faster. Nothing was changed. */
