@@ -1,10 +1,10 @@
 /** What an administrator may do with entities: everything, in the name of a user. */
 import { randomUUID } from 'node:crypto';
-import type { Origin } from '../authn/caller.ts';
+import type { Origin } from '../network/origin.ts';
 import type { Principal } from '../rights/principal.ts';
 import { entityActions } from '../rights/vocabulary.ts';
 import { grantMap } from '../rights/permit.ts';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 
 /** A principal that may do everything with all entities. They are created and updated in the name of the user. */
 export function administratorAs(userName: string): Principal {

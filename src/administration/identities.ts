@@ -2,7 +2,8 @@
 import type { Store } from '../database/port.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from '../accounts/identities.ts';
-import { recordChange, type Actor } from '../audit/actor.ts';
+import { recordChange } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 import type { NamedUser } from './users.ts';
 
 /** Links the identity to the user. The link of another user stays: `taken`. */

@@ -3,7 +3,8 @@ import type { Store } from '../database/port.ts';
 import type { Account } from '../accounts/users.ts';
 import { findOwner, insertKey, revokeKey } from '../api-keys/store.ts';
 import { checkRights, type WantedKey } from '../api-keys/wanted.ts';
-import { recordChange, type Actor } from '../audit/actor.ts';
+import { recordChange } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 
 /** Creates a key of the user. Throws as {@link checkRights} and {@link insertKey}. */
 export function createKey(

@@ -13,7 +13,8 @@ import {
   type ProfileUse,
 } from '../accounts/assignments.ts';
 import { deleteGrants, deleteRole, insertGrants, insertRole } from '../accounts/roles.ts';
-import { recordChange, type Actor } from '../audit/actor.ts';
+import { recordChange } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 
 interface Named {
   id: string;

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ServiceSecretName } from '../database/service-secrets.ts';
 import type { Store } from '../database/port.ts';
-import { recordChange, type Actor } from '../audit/actor.ts';
+import { recordChange } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 
 /**
  * Replaces the keys. Cursors of the key from before stay valid until the next call. The counts of failed sign-ins are lost, since they cannot be found

@@ -10,7 +10,8 @@ import { knownMigrations } from '../database/migration-files.ts';
 import { listKeySequences } from '../database/key-sequences.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
-import { recordChange, type Actor } from '../audit/actor.ts';
+import { recordChange } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 
 /** How a caller follows a transfer, and cancels it. */
 export interface Watch extends Pick<LoadOptions, 'signal' | 'onRows'> {

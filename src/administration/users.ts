@@ -6,7 +6,8 @@ import type { Store } from '../database/port.ts';
 import { resetAttempts } from '../credentials/attempts.ts';
 import { revokeOthers } from '../sessions/revoke.ts';
 import { insertUser, replacePassword, updateActive, updateUser, type Account, type NewUser, type UserChange } from '../accounts/users.ts';
-import { recordChange, type Actor } from '../audit/actor.ts';
+import { recordChange } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 
 export type NamedUser = Pick<Account, 'id' | 'name'>;
 

@@ -1,17 +1,8 @@
-/** The administrator who makes a change, for the audit trail (decision 79). */
+/** The actors of the service itself, and the audit event of a change by an administrator (decision 79). */
 import type { Kysely } from 'kysely';
 import { insertEvent, type AuditEvent } from './store.ts';
-import type { Origin } from '../authn/caller.ts';
 import type { Database } from '../database/tables.ts';
-
-export interface Actor {
-  /** With `cli` the operating system's name of the user that runs the command, with `api` the name of the signed-in administrator. */
-  name: string;
-  /** The request that caused the change; undefined without a request, as with `cli`. */
-  origin: Origin | undefined;
-  /** The source of the change: the administration command, a request, the first start of the service, the files of types at any start, or its daily backup. */
-  via: 'cli' | 'api' | 'start' | 'files' | 'schedule';
-}
+import type { Actor } from '../rights/administration.ts';
 
 /** The service itself, which creates the first administrator if the database has no user. */
 export const theService: Actor = { name: 'entity-service', origin: undefined, via: 'start' };

@@ -3,7 +3,8 @@
  * database that does not take it is a matter for the log.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Caller, CallerLog, Origin } from '../authn/caller.ts';
+import type { Caller, CallerLog } from '../authn/caller.ts';
+import type { Origin } from '../network/origin.ts';
 import type { AuditContext } from './context.ts';
 import type { Problem } from '../problems/errors.ts';
 import { addressGroup } from '../network/address.ts';

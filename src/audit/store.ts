@@ -4,7 +4,7 @@
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { builder } from '../database/driver/prepared.ts';
-import type { Origin } from '../authn/caller.ts';
+import type { Origin } from '../network/origin.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 

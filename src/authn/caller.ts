@@ -1,14 +1,6 @@
 /** The sender of one request for use cases, independent of the web framework. */
+import type { Origin } from '../network/origin.ts';
 import type { Principal } from '../rights/principal.ts';
-
-/** The origin of a request. */
-export interface Origin {
-  requestId: string;
-  /** The client's IP address, or `unknown`. */
-  address: string;
-  /** At most 256 characters (rule 84). */
-  userAgent: string | undefined;
-}
 
 export interface CookieAttributes {
   path: string;

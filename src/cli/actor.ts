@@ -1,6 +1,6 @@
 /** The administrator who runs the command, for the audit trail. */
 import { userInfo } from 'node:os';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 
 /**
  * The operating system's user that runs this process. The name comes from the operating system, not from the environment (`USER`). A user

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import { DatabaseError } from 'pg';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 import { adminCommand, startCommand } from '../config/command-name.ts';
 import { readDatabaseAddress } from '../config/database-address.ts';
 import { readConfig, type Config } from '../config/settings.ts';

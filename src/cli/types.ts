@@ -1,7 +1,7 @@
 /** `types …`: the entity types, from files to the database and back. */
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 import type { Kysely } from 'kysely';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';

@@ -1,6 +1,6 @@
 /** Puts types in force, changes and deletes them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 import { dropOrphanTables } from '../entities/companion/surplus.ts';
 import type { Store } from '../database/port.ts';
 import { countEntities } from '../entities/companion/scan.ts';

@@ -1,6 +1,6 @@
 /** Entity types over HTTP: list, retrieve, plan, declare, delete. */
 import type { FastifyRequest } from 'fastify';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 import { authenticateCaller, carrierOf, type Schemes, type SecurityRequirement } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../rights/principal.ts';

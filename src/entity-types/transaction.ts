@@ -1,7 +1,8 @@
 /** What a change of a type starts from, and its short transactions. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { recordChange, type Actor } from '../audit/actor.ts';
+import { recordChange } from '../audit/actor.ts';
+import type { Actor } from '../rights/administration.ts';
 import type { Companion } from '../entities/companion/layout.ts';
 import { inTransaction, lockWasNotHad } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';

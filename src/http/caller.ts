@@ -1,6 +1,7 @@
 /** Creates the {@link Caller} of each request, which represents the request in use cases. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Origin, Caller, CallerLog, CookieAttributes, Cookies } from '../authn/caller.ts';
+import type { Caller, CallerLog, CookieAttributes, Cookies } from '../authn/caller.ts';
+import type { Origin } from '../network/origin.ts';
 import type { Principal } from '../rights/principal.ts';
 import { addressOf, hasLeft } from '../network/client-address.ts';
 

@@ -1,7 +1,7 @@
 /** The statement that opens a session and writes what goes with it: ended sessions, audit events, the decided attempt. */
 import { sql, type Kysely } from 'kysely';
 import { eventsFrom, type AuditEvent } from '../audit/store.ts';
-import type { Origin } from '../authn/caller.ts';
+import type { Origin } from '../network/origin.ts';
 import type { Principal } from '../rights/principal.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';

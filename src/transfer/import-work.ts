@@ -1,5 +1,5 @@
 /** Checks and writes the portions of one file: rows become entities that the type accepts, with keys in place of references by values. */
-import type { Origin } from '../authn/caller.ts';
+import type { Origin } from '../network/origin.ts';
 import { randomInt } from 'node:crypto';
 import { ConflictSearch } from '../entities/writing/conflicts.ts';
 import { writePortion } from '../entities/writing/import-portion.ts';

@@ -19,7 +19,7 @@ import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
 import { insertSession } from '../../src/sessions/insert.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
-import type { Actor } from '../../src/audit/actor.ts';
+import type { Actor } from '../../src/rights/administration.ts';
 import { linkIdentity, unlinkIdentity } from '../../src/administration/identities.ts';
 import { getAccount } from '../../src/accounts/users.ts';
 import { createDatabase, pooledUrlOf, type TestDatabase } from './database.ts';

@@ -5,7 +5,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { eventsFrom, type AuditEventName } from '../../audit/store.ts';
-import type { Origin } from '../../authn/caller.ts';
+import type { Origin } from '../../network/origin.ts';
 import type { Action } from '../../rights/vocabulary.ts';
 import type { Permit } from '../../rights/permit.ts';
 

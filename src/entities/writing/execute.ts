@@ -3,7 +3,7 @@
  * permit and reaches only the rows that the permit covers (rules 64 and 66). Each fills its row of the history (decision 300). Fields travel as JSON text.
  */
 import type { Transaction } from 'kysely';
-import type { Origin } from '../../authn/caller.ts';
+import type { Origin } from '../../network/origin.ts';
 import { LockNotHadError, withUnknownOutcome } from '../../database/failure.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';

@@ -1,5 +1,5 @@
 /** The rows of a portion of an import, and what has become of them. */
-import type { Origin } from '../../authn/caller.ts';
+import type { Origin } from '../../network/origin.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import type { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';

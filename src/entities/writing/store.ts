@@ -3,7 +3,7 @@
  * (rules 64 and 66). Fields travel as JSON text and are never parsed.
  */
 import type { Statements } from '../../database/port.ts';
-import type { Origin } from '../../authn/caller.ts';
+import type { Origin } from '../../network/origin.ts';
 import { withUnknownOutcome } from '../../database/failure.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
