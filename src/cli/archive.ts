@@ -8,7 +8,7 @@ import { migrateDatabase } from '../database/migrate.ts';
 import { openStore } from '../database/port.ts';
 import { TransferRefused } from '../database/transfer/load.ts';
 import { openDatabase } from '../start/prepare-database.ts';
-import { operatingSystemUser } from './actor.ts';
+import { operatingSystemUser } from './owner.ts';
 import type { Desk } from './command.ts';
 import { Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 

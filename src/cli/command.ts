@@ -14,7 +14,7 @@ import { Background } from '../background/background.ts';
 import { layoutOf } from '../embedded/cluster.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
 import { openDatabase, type PreparedDatabase } from '../start/prepare-database.ts';
-import { operatingSystemUser } from './actor.ts';
+import { operatingSystemUser } from './owner.ts';
 import { Refusal, toJson, type CommandOutcome } from './output.ts';
 
 /** The environment of a command: its input, its outputs, and its exit code. */

@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { isSubject } from '../oidc/tokens/claims.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { listIdentities, type Identity } from '../accounts/identities.ts';
-import { linkIdentity, unlinkIdentity } from '../administration/identities.ts';
+import { linkIdentity, unlinkIdentity } from '../administration/identities/use-cases.ts';
 import { userName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';

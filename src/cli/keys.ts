@@ -1,6 +1,6 @@
 /** `key …`: API keys of users. A key is shown once, at its creation. */
 import type { Command } from 'commander';
-import { createKey, endKey } from '../administration/keys.ts';
+import { createKey, endKey } from '../administration/keys/use-cases.ts';
 import { parseKey } from '../api-keys/key.ts';
 import { listKeys, liveKeysPerUser } from '../api-keys/store.ts';
 import type { Scope } from '../rights/vocabulary.ts';

@@ -1,7 +1,7 @@
 /** `profile …`: named sets of roles under which users work. */
 import type { Command } from 'commander';
 import { listAllProfiles } from '../accounts/assignments.ts';
-import { changeProfile, createProfile, removeUnusedProfile } from '../administration/profiles.ts';
+import { changeProfile, createProfile, removeUnusedProfile } from '../administration/profiles/use-cases.ts';
 import { localeTag, roleNames, roleOrProfileName, shownText } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { profileCalled, roleCalled } from './find.ts';

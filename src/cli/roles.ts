@@ -1,7 +1,7 @@
 /** `role …`: named sets of grants. */
 import { Option, type Command } from 'commander';
 import type { Action, Condition } from '../rights/vocabulary.ts';
-import { createRole, grantActions, removeUnusedRole, revokeActions } from '../administration/profiles.ts';
+import { createRole, grantActions, removeUnusedRole, revokeActions } from '../administration/roles/use-cases.ts';
 import { gatherGrants, listAllRoles } from '../accounts/roles.ts';
 import type { RoleRow } from '../accounts/profiles.ts';
 import { actionList, entityList, roleOrProfileName, shownText } from './arguments.ts';

@@ -20,7 +20,7 @@ import { TransferRefused } from '../database/transfer/load.ts';
 import { CancelledError } from '../database/transfer/snapshot.ts';
 import { explainFailure } from '../start/failure.ts';
 import { openDatabase } from '../start/prepare-database.ts';
-import { operatingSystemUser } from './actor.ts';
+import { operatingSystemUser } from './owner.ts';
 import { restoreFromArchive, verifyWholeArchive } from './archive.ts';
 import { addGroup, addCommand, onAnyDatabase, onDatabase, printOutcome, type Admin, type Desk, type Shown } from './command.ts';
 import { Refusal, tableText, timeText, type CommandOutcome } from './output.ts';

@@ -1,8 +1,8 @@
 /** `user …`: users and their profiles. */
 import type { Command } from 'commander';
 import { listKeys } from '../api-keys/store.ts';
-import { assignProfile, removeProfile } from '../administration/profiles.ts';
-import { changeUser, createUser, disableUser, enableUser, resetPassword, unlockUser } from '../administration/users.ts';
+import { assignProfile, removeProfile } from '../administration/profiles/use-cases.ts';
+import { changeUser, createUser, disableUser, enableUser, resetPassword, unlockUser } from '../administration/users/use-cases.ts';
 import { findAccount, listUsers, type UserRow } from '../accounts/users.ts';
 import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';

@@ -1,7 +1,7 @@
 /** The audit trail names the administrator who runs the command (decision 79). */
 import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createRole } from '../../src/administration/profiles.ts';
+import { createRole } from '../../src/administration/roles/use-cases.ts';
 import { AdminCommand, startAdmin } from '../support/admin.ts';
 import { useService } from '../support/service.ts';
 

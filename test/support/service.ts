@@ -20,7 +20,7 @@ import { sessionCookie } from '../../src/sessions/cookie.ts';
 import { insertSession } from '../../src/sessions/insert.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 import type { Actor } from '../../src/rights/administration.ts';
-import { linkIdentity, unlinkIdentity } from '../../src/administration/identities.ts';
+import { linkIdentity, unlinkIdentity } from '../../src/administration/identities/use-cases.ts';
 import { getAccount } from '../../src/accounts/users.ts';
 import { createDatabase, pooledUrlOf, type TestDatabase } from './database.ts';
 import { patient } from './races.ts';

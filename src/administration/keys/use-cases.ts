@@ -1,10 +1,10 @@
 /** An administrator's changes of API keys, each in one transaction with its audit event (rule 60). */
-import type { Store } from '../database/port.ts';
-import type { Account } from '../accounts/users.ts';
-import { findOwner, insertKey, revokeKey } from '../api-keys/store.ts';
-import { checkRights, type WantedKey } from '../api-keys/wanted.ts';
-import { recordChange } from '../audit/actor.ts';
-import type { Actor } from '../rights/administration.ts';
+import type { Store } from '../../database/port.ts';
+import type { Account } from '../../accounts/users.ts';
+import { findOwner, insertKey, revokeKey } from '../../api-keys/store.ts';
+import { checkRights, type WantedKey } from '../../api-keys/wanted.ts';
+import { recordChange } from '../../audit/actor.ts';
+import type { Actor } from '../../rights/administration.ts';
 
 /** Creates a key of the user. Throws as {@link checkRights} and {@link insertKey}. */
 export function createKey(

@@ -1,10 +1,10 @@
 /** An administrator's changes of identity links, each in one transaction with its audit event (security rules 56 and 85). */
-import type { Store } from '../database/port.ts';
-import { revokeOfIdentity } from '../sessions/revoke.ts';
-import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from '../accounts/identities.ts';
-import { recordChange } from '../audit/actor.ts';
-import type { Actor } from '../rights/administration.ts';
-import type { NamedUser } from './users.ts';
+import type { Store } from '../../database/port.ts';
+import { revokeOfIdentity } from '../../sessions/revoke.ts';
+import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from '../../accounts/identities.ts';
+import { recordChange } from '../../audit/actor.ts';
+import type { Actor } from '../../rights/administration.ts';
+import type { NamedUser } from '../users/use-cases.ts';
 
 /** Links the identity to the user. The link of another user stays: `taken`. */
 export function linkIdentity(

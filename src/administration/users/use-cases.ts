@@ -2,12 +2,20 @@
  * An administrator's changes of accounts. Each is one transaction with its audit event, so that neither exists without the other (rule 85).
  * Callers pass hashes of passwords, because hashing inside a transaction would hold its locks for long.
  */
-import type { Store } from '../database/port.ts';
-import { resetAttempts } from '../credentials/attempts.ts';
-import { revokeOthers } from '../sessions/revoke.ts';
-import { insertUser, replacePassword, updateActive, updateUser, type Account, type NewUser, type UserChange } from '../accounts/users.ts';
-import { recordChange } from '../audit/actor.ts';
-import type { Actor } from '../rights/administration.ts';
+import type { Store } from '../../database/port.ts';
+import { resetAttempts } from '../../credentials/attempts.ts';
+import { revokeOthers } from '../../sessions/revoke.ts';
+import {
+  insertUser,
+  replacePassword,
+  updateActive,
+  updateUser,
+  type Account,
+  type NewUser,
+  type UserChange,
+} from '../../accounts/users.ts';
+import { recordChange } from '../../audit/actor.ts';
+import type { Actor } from '../../rights/administration.ts';
 
 export type NamedUser = Pick<Account, 'id' | 'name'>;
 
