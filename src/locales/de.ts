@@ -272,6 +272,13 @@ export const de: Catalogue = {
     'not-supported':
       'Der Dienst unterstützt dies hier nicht.[ Es hätte keine Wirkung: Der Dienst ergänzt keine Werte und verbirgt keine Felder. Entfernen Sie {removed}.][ Entfernen Sie {surplus}.][ Schreiben Sie stattdessen {instead}.][ Der Betreiber muss dies in der Datenbank ausführen: {statement}.]',
     contradictory: 'Dies widerspricht einem anderen Schlüsselwort[: {keyword}].',
+    absent:
+      'Dies gibt es nicht.[ Es gibt keinen Benutzer {user}.][ Es gibt keine Rolle {role}.][ Es gibt kein Profil {profile}.][ Es gibt keinen API-Schlüssel {key}.][ Der Benutzer {owner} ist nicht mit dem Subjekt {subject} von {issuer} verknüpft.]',
+    taken:
+      'Dies gibt es bereits.[ Es gibt einen Benutzer {user}.][ Es gibt eine Rolle {role}.][ Es gibt ein Profil {profile}.][ Das Subjekt {subject} von {issuer} ist mit einem anderen Benutzer verknüpft.]',
+    'used-by':
+      'Dies wird verwendet.[ Rolle: {role}.][ Profil: {profile}.][ Von den Profilen {profiles}.][ Von den Benutzern {users}.][ Von den API-Schlüsseln {keys}.][ Und {more} weitere.][ Es ist das Standardprofil von {defaultOf} mit weiteren Profilen.]',
+    disabled: 'Dieser Benutzer ist deaktiviert[: {user}].',
   },
   expected: {
     'one-of': 'eines von [{values}]',

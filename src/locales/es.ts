@@ -259,6 +259,13 @@ export const es: Catalogue = {
     'not-supported':
       'El servicio no admite esto aquí.[ No tendría efecto: el servicio no completa valores ni oculta campos. Elimine {removed}.][ Elimine {surplus}.][ Escriba {instead} en su lugar.][ El operador debe ejecutar esto en la base de datos: {statement}.]',
     contradictory: 'Esto contradice otra palabra clave[: {keyword}].',
+    absent:
+      'Esto no existe.[ No existe el usuario {user}.][ No existe el rol {role}.][ No existe el perfil {profile}.][ No existe la clave de API {key}.][ El usuario {owner} no está vinculado al sujeto {subject} de {issuer}.]',
+    taken:
+      'Esto ya existe.[ Ya existe el usuario {user}.][ Ya existe el rol {role}.][ Ya existe el perfil {profile}.][ El sujeto {subject} de {issuer} está vinculado a otro usuario.]',
+    'used-by':
+      'Esto está en uso.[ Rol: {role}.][ Perfil: {profile}.][ Lo usan los perfiles {profiles}.][ Lo usan los usuarios {users}.][ Lo usan las claves de API {keys}.][ Y {more} más.][ Es el perfil predeterminado de {defaultOf}, que tiene otros.]',
+    disabled: 'Este usuario está deshabilitado[: {user}].',
   },
   expected: {
     'one-of': 'uno de [{values}]',

@@ -53,6 +53,10 @@ export type FaultCode =
   | 'not-repeated-exactly'
   | 'not-supported'
   | 'contradictory'
+  | 'absent'
+  | 'taken'
+  | 'used-by'
+  | 'disabled'
   | 'refused';
 
 /** The unit of a value in a text, which decides how a locale writes it. */
@@ -84,6 +88,10 @@ export const faultValues = {
   'duplicate-value': { row: 'text', key: 'text', fields: 'text' },
   'not-supported': { statement: 'text', instead: 'text', removed: 'text', surplus: 'text' },
   contradictory: { keyword: 'text' },
+  absent: { user: 'text', role: 'text', profile: 'text', key: 'text', owner: 'text', subject: 'text', issuer: 'text' },
+  taken: { user: 'text', role: 'text', profile: 'text', subject: 'text', issuer: 'text' },
+  'used-by': { role: 'text', profile: 'text', profiles: 'text', users: 'text', keys: 'text', more: 'number', defaultOf: 'text' },
+  disabled: { user: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, ValueUnit>>>;
 
 /**
