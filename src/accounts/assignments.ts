@@ -4,19 +4,20 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
+import { getNamedRow, takenProblem, usedByProblem } from './named-rows.ts';
 
-export interface AnyProfileRow {
+/** A profile as administrators see it. */
+export interface ProfileState {
   name: string;
   label: string;
   locale: string | null;
+  /** The names of its roles, in order. */
   roles: string[];
 }
 
-/** All profiles by name, or the one with `id`, with the names of its roles. */
-export function listAllProfiles(db: Kysely<Database>, id?: string): Promise<AnyProfileRow[]> {
-  return db
+const selectProfiles = (db: Kysely<Database>) =>
+  db
     .selectFrom('profile')
-    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
     .select([
       'name',
       'label',
@@ -26,13 +27,16 @@ export function listAllProfiles(db: Kysely<Database>, id?: string): Promise<AnyP
         where profile_role.profile_id = profile.id order by role.name
       )`.as('roles'),
     ])
-    .orderBy('name')
-    .execute();
+    .orderBy('name');
+
+/** All profiles by name. */
+export function listAllProfiles(db: Kysely<Database>): Promise<ProfileState[]> {
+  return selectProfiles(db).execute();
 }
 
-/** The profile called `name`, assigned or not; undefined if there is none. */
-export function findAnyProfile(db: Kysely<Database>, name: string): Promise<{ id: string; name: string } | undefined> {
-  return db.selectFrom('profile').where('name', '=', name).select(['id', 'name']).executeTakeFirst();
+/** The profile with this id. Throws if there is none. */
+export function getProfileState(db: Kysely<Database>, id: string): Promise<ProfileState> {
+  return selectProfiles(db).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
 /** The profiles called `names`, in that order, without those that do not exist. */
@@ -67,21 +71,16 @@ export interface NewProfile {
   roleIds: readonly string[];
 }
 
-/** Returns the new profile's id; undefined if a profile of that name exists already. */
-export async function insertProfile(trx: Transaction<Database>, { name, label, locale, roleIds }: NewProfile): Promise<string | undefined> {
-  const row = await trx
+/** Returns the new profile's id. Throws 409 `conflict` if a profile of that name exists already. */
+export async function insertProfile(trx: Transaction<Database>, { name, label, locale, roleIds }: NewProfile): Promise<string> {
+  const { id } = await trx
     .insertInto('profile')
     .values({ name, label, locale })
     .onConflict((conflict) => conflict.constraint('profile_name_key').doNothing())
     .returning('id')
-    .executeTakeFirst();
-  if (row && roleIds.length > 0) {
-    await trx
-      .insertInto('profile_role')
-      .values(roleIds.map((roleId) => ({ profile_id: row.id, role_id: roleId })))
-      .execute();
-  }
-  return row?.id;
+    .executeTakeFirstOrThrow(() => takenProblem('profile', name));
+  await replaceRoles(trx, id, roleIds);
+  return id;
 }
 
 /** The members of a profile that an administrator changes; undefined stays as it is. */
@@ -93,18 +92,21 @@ export interface ProfileChange {
   roleIds: readonly string[] | undefined;
 }
 
-/** False if the profile has these values already. */
+/** False if the profile has these values already. The caller must have locked the row. */
 export async function updateProfile(trx: Transaction<Database>, id: string, { label, locale, roleIds }: ProfileChange): Promise<boolean> {
-  const { label: oldLabel, locale: oldLocale } = await trx
-    .selectFrom('profile')
+  const row = await trx
+    .updateTable('profile')
+    .set((eb) => ({ label: label ?? eb.ref('label'), locale: locale === undefined ? eb.ref('locale') : locale }))
     .where('id', '=', id)
-    .select(['label', 'locale'])
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
-  const [newLabel, newLocale] = [label ?? oldLabel, locale === undefined ? oldLocale : locale];
-  const isRelabelled = newLabel !== oldLabel || newLocale !== oldLocale;
-  if (isRelabelled) await trx.updateTable('profile').set({ label: newLabel, locale: newLocale }).where('id', '=', id).execute();
-  return (roleIds !== undefined && (await replaceRoles(trx, id, roleIds))) || isRelabelled;
+    .where((eb) =>
+      eb.or([
+        eb('label', '<>', label ?? eb.ref('label')),
+        eb('locale', 'is distinct from', locale === undefined ? eb.ref('locale') : locale),
+      ]),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  return (roleIds !== undefined && (await replaceRoles(trx, id, roleIds))) || row !== undefined;
 }
 
 /** False if the profile has exactly these roles already. */
@@ -118,19 +120,13 @@ async function replaceRoles(trx: Transaction<Database>, id: string, roleIds: rea
   return true;
 }
 
-/** The uses of a profile: the names of users that have it, and the ids of live keys that are bound to it. */
-export interface ProfileUse {
-  users: string[];
-  keys: string[];
-}
-
 /**
- * Deletes a profile, unless it is used. Returns its use; undefined if the profile is deleted. Sessions that a user opened under it, before
- * it was removed from the user, had no rights any more; from then on they have no profile.
+ * Deletes the profile called `name`. Throws 404 `not-found`, and 409 `conflict` while users have it or live keys are bound to it. Sessions that a user
+ * opened under it, before it was removed from the user, had no rights any more; from then on they have no profile.
  */
-export async function deleteProfile(trx: Transaction<Database>, id: string): Promise<ProfileUse | undefined> {
+export async function deleteUnusedProfile(trx: Transaction<Database>, name: string): Promise<void> {
   // Waits for transactions that give the profile to a user or a key; later ones wait for this transaction.
-  await trx.selectFrom('profile').where('id', '=', id).select('id').forUpdate().execute();
+  const { id } = await getNamedRow(trx, 'profile', name, 'update');
   const users = await trx
     .selectFrom('user_profile')
     .innerJoin('user_account', 'user_account.id', 'user_profile.user_id')
@@ -138,6 +134,13 @@ export async function deleteProfile(trx: Transaction<Database>, id: string): Pro
     .select('user_account.name')
     .orderBy('user_account.name')
     .execute();
+  if (users.length > 0)
+    throw usedByProblem(
+      'profile',
+      name,
+      'users',
+      users.map((user) => user.name),
+    );
   const keys = await trx
     .selectFrom('api_key')
     .where('profile_id', '=', id)
@@ -146,9 +149,14 @@ export async function deleteProfile(trx: Transaction<Database>, id: string): Pro
     .select('id')
     .orderBy('id')
     .execute();
-  if (users.length > 0 || keys.length > 0) return { users: users.map(({ name }) => name), keys: keys.map((key) => key.id) };
+  if (keys.length > 0)
+    throw usedByProblem(
+      'profile',
+      name,
+      'keys',
+      keys.map((key) => key.id),
+    );
   await trx.deleteFrom('profile').where('id', '=', id).execute();
-  return undefined;
 }
 
 /** A user's assignments. Locks the user's row, so that only one transaction changes the default one. */

@@ -1,7 +1,8 @@
 /** Roles and their grants. A role is a named set of grants; a grant is one action on one entity name under one condition. */
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import type { Action, Condition, GrantRow } from '../rights/vocabulary.ts';
+import type { Action, Condition } from '../rights/vocabulary.ts';
+import { getNamedRow, takenProblem, usedByProblem } from './named-rows.ts';
 import { grantsOfRole, type RoleRow } from './profiles.ts';
 
 /** Whether the text can be the name of a role or profile; the tables have the same check. */
@@ -9,36 +10,44 @@ export function isRoleOrProfileName(text: string): boolean {
   return /^[A-Za-z0-9 _.-]{1,64}$/.test(text);
 }
 
-/** All roles by name, or the one with `id`, with its grants. */
-export function listAllRoles(db: Kysely<Database>, id?: string): Promise<RoleRow[]> {
-  return db
+/** A role as administrators and session info see it. */
+export interface RoleState {
+  name: string;
+  description: string;
+  grants: { entity: string; actions: Action[]; condition: Condition }[];
+}
+
+const selectRoles = (db: Kysely<Database>) =>
+  db
     .selectFrom('role')
-    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
     .select(['name', 'description', grantsOfRole.as('grants')])
-    .orderBy('name')
-    .execute();
+    .orderBy('name');
+
+/** All roles by name, with their grants. */
+export async function listAllRoles(db: Kysely<Database>): Promise<RoleState[]> {
+  return (await selectRoles(db).execute()).map(roleState);
 }
 
-/** The id and name of the role called `name`; undefined if there is none. */
-export function findRole(db: Kysely<Database>, name: string): Promise<{ id: string; name: string } | undefined> {
-  return db.selectFrom('role').where('name', '=', name).select(['id', 'name']).executeTakeFirst();
+/** The role with this id. Throws if there is none. */
+export async function getRoleState(db: Kysely<Database>, id: string): Promise<RoleState> {
+  return roleState(await selectRoles(db).where('id', '=', id).executeTakeFirstOrThrow());
 }
 
-/** Returns the new role's id; undefined if a role of that name exists already. */
-export async function insertRole(db: Kysely<Database>, name: string, description: string): Promise<string | undefined> {
-  const row = await db
+/** Returns the new role's id. Throws 409 `conflict` if a role of that name exists already. */
+export async function insertRole(db: Kysely<Database>, name: string, description: string): Promise<string> {
+  const { id } = await db
     .insertInto('role')
     .values({ name, description })
     .onConflict((conflict) => conflict.constraint('role_name_key').doNothing())
     .returning('id')
-    .executeTakeFirst();
-  return row?.id;
+    .executeTakeFirstOrThrow(() => takenProblem('role', name));
+  return id;
 }
 
-/** Deletes a role with its grants, unless profiles have it. Returns the names of those; none if the role is deleted. */
-export async function deleteRole(trx: Transaction<Database>, id: string): Promise<string[]> {
+/** Deletes the role called `name` with its grants. Throws 404 `not-found`, and 409 `conflict` while profiles have it. */
+export async function deleteUnusedRole(trx: Transaction<Database>, name: string): Promise<void> {
   // Waits for transactions that give the role to a profile; later ones wait for this transaction.
-  await trx.selectFrom('role').where('id', '=', id).select('id').forUpdate().execute();
+  const { id } = await getNamedRow(trx, 'role', name, 'update');
   const profiles = await trx
     .selectFrom('profile_role')
     .innerJoin('profile', 'profile.id', 'profile_role.profile_id')
@@ -46,8 +55,14 @@ export async function deleteRole(trx: Transaction<Database>, id: string): Promis
     .select('profile.name')
     .orderBy('profile.name')
     .execute();
-  if (profiles.length === 0) await trx.deleteFrom('role').where('id', '=', id).execute();
-  return profiles.map(({ name }) => name);
+  if (profiles.length > 0)
+    throw usedByProblem(
+      'role',
+      name,
+      'profiles',
+      profiles.map((profile) => profile.name),
+    );
+  await trx.deleteFrom('role').where('id', '=', id).execute();
 }
 
 /**
@@ -57,9 +72,7 @@ export async function deleteRole(trx: Transaction<Database>, id: string): Promis
 export async function insertGrants(
   db: Kysely<Database>,
   roleId: string,
-  entity: string,
-  actions: readonly Action[],
-  condition: Condition,
+  { entity, actions, condition }: { entity: string; actions: readonly Action[]; condition: Condition },
 ): Promise<Action[]> {
   const rows = await db
     .insertInto('role_grant')
@@ -84,11 +97,15 @@ export async function deleteGrants(db: Kysely<Database>, roleId: string, entity:
   return rows.map((row) => row.action);
 }
 
-/** The grants of a role for output: one entry for each entity and condition, with all its actions. */
-export function gatherGrants(rows: readonly GrantRow[]): { entity: string; actions: Action[]; condition: Condition }[] {
-  const groups = Map.groupBy(rows, ({ entity, condition }) => `${entity} ${condition}`);
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    return first ? [{ entity: first.entity, actions: group.map(({ action }) => action), condition: first.condition }] : [];
-  });
+/** The role with one entry for each entity and condition of its grants, which has all its actions. */
+export function roleState({ name, description, grants }: RoleRow): RoleState {
+  const groups = Map.groupBy(grants, ({ entity, condition }) => `${entity} ${condition}`);
+  return {
+    name,
+    description,
+    grants: [...groups.values()].flatMap((group) => {
+      const [first] = group;
+      return first ? [{ entity: first.entity, actions: group.map(({ action }) => action), condition: first.condition }] : [];
+    }),
+  };
 }

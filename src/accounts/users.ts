@@ -63,8 +63,8 @@ export async function lockAccount(trx: Transaction<Database>, id: string, creden
 }
 
 /**
- * Sets a new password and raises the credential version by one, so that sessions opened before are no longer live. The caller must have
- * locked the row.
+ * Sets a new password, for a disabled user too, and raises the credential version by one, so that sessions opened before are no longer live. The caller
+ * must have locked the row.
  */
 export async function updatePassword(trx: Transaction<Database>, id: string, passwordHash: string): Promise<void> {
   await trx
@@ -75,7 +75,7 @@ export async function updatePassword(trx: Transaction<Database>, id: string, pas
 }
 
 /** A user as administrators see it: without the hash. */
-export interface UserRow {
+export interface UserState {
   name: string;
   displayName: string;
   locale: string | null;
@@ -87,26 +87,32 @@ export interface UserRow {
   createdAt: Date;
 }
 
-/** All users by name, or the one with `id`. */
-export function listUsers(db: Kysely<Database>, id?: string): Promise<UserRow[]> {
-  return db
+const selectUserStates = (db: Kysely<Database>) =>
+  db
     .selectFrom('user_account')
-    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
     .select([
       'name',
       'display_name as displayName',
       'locale',
       'active',
       sql<boolean>`password_hash is not null`.as('hasPassword'),
-      sql<UserRow['profiles']>`(
+      sql<UserState['profiles']>`(
         select coalesce(jsonb_agg(jsonb_build_object('name', profile.name, 'default', user_profile.is_default) order by profile.name), '[]')
         from user_profile join profile on profile.id = user_profile.profile_id
         where user_profile.user_id = user_account.id
       )`.as('profiles'),
       'created_at as createdAt',
     ])
-    .orderBy('name')
-    .execute();
+    .orderBy('name');
+
+/** All users by name. */
+export function listUsers(db: Kysely<Database>): Promise<UserState[]> {
+  return selectUserStates(db).execute();
+}
+
+/** The user with this id. Throws if there is none. */
+export function getUserState(db: Kysely<Database>, id: string): Promise<UserState> {
+  return selectUserStates(db).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
 export interface NewUser {
@@ -141,15 +147,6 @@ export async function updateActive(db: Kysely<Database>, id: string, active: boo
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** Sets a password, for a disabled user too. Sessions opened before are no longer live. */
-export async function replacePassword(db: Kysely<Database>, id: string, passwordHash: string): Promise<void> {
-  await db
-    .updateTable('user_account')
-    .set({ password_hash: passwordHash, credential_version: sql<number>`credential_version + 1`, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute();
 }
 
 /** The members of a user that an administrator changes; undefined stays as it is. */

@@ -4,13 +4,13 @@ import { sql } from 'kysely';
 import type { ServiceSecretName } from '../database/service-secrets.ts';
 import type { Store } from '../database/port.ts';
 import { recordChange } from '../audit/actor.ts';
-import type { Actor } from '../rights/administration.ts';
+import type { Owner } from '../rights/administration.ts';
 
 /**
  * Replaces the keys. Cursors of the key from before stay valid until the next call. The counts of failed sign-ins are lost, since they cannot be found
  * with another key.
  */
-export async function rotateServiceSecrets(store: Store, actor: Actor): Promise<void> {
+export async function rotateServiceSecrets(store: Store, { actor }: Owner): Promise<void> {
   await store.transaction(async (trx) => {
     // Deleting row by row could deadlock with sign-ins, which lock two rows each.
     await sql`truncate login_attempt`.execute(trx);

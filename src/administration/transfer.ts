@@ -11,7 +11,7 @@ import { listKeySequences } from '../database/key-sequences.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 import { recordChange } from '../audit/actor.ts';
-import type { Actor } from '../rights/administration.ts';
+import type { Actor, Owner } from '../rights/administration.ts';
 
 /** How a caller follows a transfer, and cancels it. */
 export interface Watch extends Pick<LoadOptions, 'signal' | 'onRows'> {
@@ -48,7 +48,7 @@ const skippedKeys = 1_000_000;
  */
 export async function copyDatabase(
   { store, directUrl }: From,
-  actor: Actor,
+  { actor }: Owner,
   target: { url: string; name: string },
   { signal, onRows, onContents }: Watch,
   rebuild: Rebuild,
@@ -67,7 +67,7 @@ export async function copyDatabase(
   });
 }
 
-/** Writes a backup into `file`; as {@link writeBackup}. Sessions are left out. Returns the size in bytes. */
+/** Writes a backup into `file`; as {@link writeBackup}. Sessions are left out. Returns the size in bytes. The service makes backups of its own too. */
 export async function backUpDatabase(
   { store, directUrl }: From,
   actor: Actor,
@@ -89,7 +89,7 @@ export async function backUpDatabase(
  */
 export async function restoreDatabase(
   directUrl: string,
-  actor: Actor,
+  { actor }: Owner,
   file: string,
   header: Header,
   { signal, onRows, onContents }: Watch,
@@ -125,7 +125,7 @@ export interface FinishedRestore {
  * sign-ins under way, and moves the keys of new entities on, and other sequences behind the highest number of a row. A session that was ended after
  * that time, and a key that was given after it, are thus not used again.
  */
-export async function finishRestore(store: Store, actor: Actor, takenAt: string): Promise<FinishedRestore> {
+export async function finishRestore(store: Store, { actor }: Owner, takenAt: string): Promise<FinishedRestore> {
   return await store.transaction(async (trx) => {
     const { rows: sessions } = await sql<{ count: number }>`select count(*)::int as count from session`.execute(trx);
     for (const table of unsaved) await trx.deleteFrom(table).execute();

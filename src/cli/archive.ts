@@ -8,7 +8,7 @@ import { migrateDatabase } from '../database/migrate.ts';
 import { openStore } from '../database/port.ts';
 import { TransferRefused } from '../database/transfer/load.ts';
 import { openDatabase } from '../start/prepare-database.ts';
-import { operatingSystemUser } from './owner.ts';
+import { asOwner, operatingSystemUser } from './owner.ts';
 import type { Desk } from './command.ts';
 import { Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 
@@ -40,7 +40,7 @@ async function finish({ url, directUrl }: { url: string; directUrl: string }, { 
   await migrateDatabase(directUrl);
   const store = openStore(url, 1, () => undefined);
   try {
-    return await finishRestore(store, operatingSystemUser(), takenAt.toISOString());
+    return await finishRestore(store, asOwner(operatingSystemUser()), takenAt.toISOString());
   } finally {
     await store.close();
   }

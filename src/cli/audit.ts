@@ -1,12 +1,12 @@
 /** `audit …`: reads the audit trail, and says how long it is kept. */
 import type { Command } from 'commander';
+import { getNamedRow } from '../accounts/named-rows.ts';
 import { changeRetention } from '../administration/retention.ts';
 import { readRetention, type RetentionPeriod } from '../audit/retention.ts';
 import { listEvents, type EventFilter, type EventRow } from '../audit/store.ts';
 import { auditedKey, entityName, eventName, retentionPeriod, parseTime, userName, wholeNumber } from './arguments.ts';
 import type { Reads } from '../database/standby/readers.ts';
 import { addGroup, addCommand, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
-import { userCalled } from './find.ts';
 import { tableText, timeText, type CommandOutcome } from './output.ts';
 
 /** The number of events that one statement reads. */
@@ -31,9 +31,9 @@ export function auditCommands(program: Command, desk: Desk): void {
     .action((period: RetentionPeriod | undefined, options: Shown) => onDatabase(desk, options, (admin) => setRetention(admin, period)));
 }
 
-async function setRetention({ store, actor }: Admin, period: RetentionPeriod | undefined): Promise<CommandOutcome> {
-  const changed = period !== undefined && (await changeRetention(store, actor, period));
-  const kept = await readRetention(store.db);
+async function setRetention({ store, by }: Admin, period: RetentionPeriod | undefined): Promise<CommandOutcome> {
+  const { state: kept, changed } =
+    period === undefined ? { state: await readRetention(store.db), changed: false } : await changeRetention(store, by, period);
   return {
     document: { changed, keep: kept },
     text:
@@ -42,7 +42,7 @@ async function setRetention({ store, actor }: Admin, period: RetentionPeriod | u
 }
 
 async function list(admin: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<CommandOutcome> {
-  if (filter.user !== undefined) await userCalled(admin.store.db, filter.user);
+  if (filter.user !== undefined) await getNamedRow(admin.store.db, 'user', filter.user);
   const most = limit === 0 ? Number.POSITIVE_INFINITY : limit;
   const rows = await onReaders(admin, async (readers, after) => {
     const read = await readers.begin({ after, name: '', typeRevision: '0' });

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import { DatabaseError } from 'pg';
-import type { Actor } from '../rights/administration.ts';
+import type { Owner } from '../rights/administration.ts';
 import { adminCommand, startCommand } from '../config/command-name.ts';
 import { readDatabaseAddress } from '../config/database-address.ts';
 import { readConfig, type Config } from '../config/settings.ts';
@@ -14,7 +14,7 @@ import { Background } from '../background/background.ts';
 import { layoutOf } from '../embedded/cluster.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
 import { openDatabase, type PreparedDatabase } from '../start/prepare-database.ts';
-import { operatingSystemUser } from './owner.ts';
+import { asOwner, operatingSystemUser } from './owner.ts';
 import { Refusal, toJson, type CommandOutcome } from './output.ts';
 
 /** The environment of a command: its input, its outputs, and its exit code. */
@@ -35,8 +35,8 @@ export interface Desk {
 /** The resources of a command. */
 export interface Admin {
   desk: Desk;
-  /** The administrator who runs the command. */
-  actor: Actor;
+  /** The right of the administrator who runs the command. */
+  by: Owner;
   config: Config;
   /** The URL of the database without a transaction pooler, including the password. */
   directUrl: string;
@@ -158,7 +158,7 @@ export async function onAnyDatabase(
       followsLog: config.databaseReadUrl !== undefined,
     });
     try {
-      printOutcome(desk, shown, await work({ desk, actor: operatingSystemUser(), config, directUrl: opened.directUrl, store }));
+      printOutcome(desk, shown, await work({ desk, by: asOwner(operatingSystemUser()), config, directUrl: opened.directUrl, store }));
     } finally {
       await store.close();
     }

@@ -34,9 +34,9 @@ export interface ExportCommand {
 
 /** Throws a `Refusal` if the file exists, `--filter`, `--search`, `--sort` or `--fields` has faults, or a signal cancels the export; then there is no file. */
 export async function exportFile(admin: Admin, name: string, file: string, options: ExportCommand): Promise<CommandOutcome> {
-  const { desk, actor, config, store } = admin;
+  const { desk, by, config, store } = admin;
   const { filter, search, sort, fields } = options;
-  const principal = administratorAs(actor.name);
+  const principal = administratorAs(by.actor.name);
   const types = new TypeRegistry(store.db, config);
   const type = await types.find(name);
   const permit = authorize(principal, name, 'read');
@@ -57,7 +57,7 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
   const isToOutput = file === '-';
   if (!isToOutput) await assertNewFile(file);
   const detail = { entity: name, format: formatOf(file, options.format) };
-  await recordChange(store.db, actor, { event: 'entity.exported', detail });
+  await recordChange(store.db, by.actor, { event: 'entity.exported', detail });
   const progress = new FileProgress(
     desk.errors,
     'entities',

@@ -5,6 +5,7 @@ import { Problem } from '../problems/errors.ts';
 import { translateProblem } from '../locales/describe.ts';
 import { explainFailure } from '../start/failure.ts';
 import { Refusal } from './output.ts';
+import { refusalText } from './refusals.ts';
 
 export interface CommandFailure {
   /** Empty if help was requested, or was printed because an argument was missing. */
@@ -28,6 +29,6 @@ export function messagesOf(error: unknown, config: Config | undefined): string[]
   if (error instanceof Refusal) return [error.message];
   // The detail of `busy` is for clients of the service, which cannot do anything about the reason.
   if (error instanceof Problem && error.code === 'busy' && error.cause instanceof Error) return [error.cause.message];
-  if (error instanceof Problem) return [translateProblem('en', error).detail];
+  if (error instanceof Problem) return [refusalText(error) ?? translateProblem('en', error).detail];
   return explainFailure(error, config).map((line) => line.replace(/^- /, ''));
 }

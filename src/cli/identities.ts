@@ -3,10 +3,10 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { isSubject } from '../oidc/tokens/claims.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { listIdentities, type Identity } from '../accounts/identities.ts';
-import { linkIdentity, unlinkIdentity } from '../administration/identities/use-cases.ts';
+import { getNamedRow } from '../accounts/named-rows.ts';
+import { linkUserIdentity, unlinkUserIdentity } from '../administration/identities/use-cases.ts';
 import { userName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
-import { userCalled } from './find.ts';
 import { printableText, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 
 const issuerOption = ['--issuer <url>', 'the issuer, by its URL exactly as its tokens carry it, or by its id in ISSUERS_FILE'] as const;
@@ -42,43 +42,34 @@ function subject(text: string): string {
   return text;
 }
 
-async function link({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<CommandOutcome> {
-  const user = await userCalled(store.db, name);
+async function link({ desk, by, config, store }: Admin, user: string, { issuer: named, subject }: Identity): Promise<CommandOutcome> {
   const issuers = await readIssuers(config.issuersFile, desk.environment());
   const issuer = chosen(issuers, named)?.issuer ?? (config.issuersFile === undefined ? urlWithoutFile(named) : undefined);
   if (issuer === undefined) {
     const known = issuers.map((each) => `${each.id} (${each.issuer})`).join(', ') || 'none';
     throw new Refusal(`"${printableText(named)}" is not a trusted issuer; ISSUERS_FILE lists ${known}`);
   }
-  const became = await linkIdentity(store, actor, user, { issuer, subject });
-  if (became === 'taken') throw new Refusal(`the subject "${subject}" of ${issuer} is linked to another user: unlink it first`);
-  const changed = became === 'linked';
+  const { state, changed } = await linkUserIdentity(store, by, user, { issuer, subject });
   const identity = `the subject "${subject}" of ${issuer}`;
   return {
-    document: { user: user.name, issuer, subject, changed },
-    text: printableText(changed ? `Linked ${identity} to ${user.name}.` : `${user.name} was linked to ${identity} already.`),
+    document: { ...state, changed },
+    text: printableText(changed ? `Linked ${identity} to ${user}.` : `${user} was linked to ${identity} already.`),
     ...(config.issuersFile === undefined && { note: 'ISSUERS_FILE is not set here; a service without it takes no tokens' }),
   };
 }
 
-async function unlink({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<CommandOutcome> {
-  const user = await userCalled(store.db, name);
+async function unlink({ desk, by, config, store }: Admin, user: string, { issuer: named, subject }: Identity): Promise<CommandOutcome> {
   // The URL of an issuer that is no longer trusted is accepted too, so that its links can be removed.
   const issuer =
     chosen(await readIssuers(config.issuersFile, desk.environment()), named)?.issuer ??
     (config.issuersFile === undefined ? urlWithoutFile(named) : named);
-  const endedSessions = await unlinkIdentity(store, actor, user, { issuer, subject });
-  if (endedSessions === undefined) {
-    throw new Refusal(
-      printableText(`${user.name} is not linked to the subject "${subject}" of ${issuer}; "identity list" shows the links`),
-    );
-  }
-  const text = printableText(`Unlinked the subject "${subject}" of ${issuer} from ${user.name}; sessions ended: ${endedSessions}.`);
-  return { document: { user: user.name, issuer, subject, changed: true, endedSessions }, text };
+  const { endedSessions } = await unlinkUserIdentity(store, by, user, { issuer, subject });
+  const text = printableText(`Unlinked the subject "${subject}" of ${issuer} from ${user}; sessions ended: ${endedSessions}.`);
+  return { document: { user, issuer, subject, changed: true, endedSessions }, text };
 }
 
 async function list({ store: { db } }: Admin, name: string | undefined): Promise<CommandOutcome> {
-  const rows = await listIdentities(db, name === undefined ? undefined : (await userCalled(db, name)).name);
+  const rows = await listIdentities(db, name && (await getNamedRow(db, 'user', name)).name);
   const document = rows.map(({ userName, ...row }) => ({ user: userName, ...row }));
   const cells = rows.map((row) => [row.userName, row.issuer, row.subject, timeText(row.createdAt)]);
   return { document, text: tableText(['USER', 'ISSUER', 'SUBJECT', 'LINKED'], cells, 'There are no links.') };

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { readServiceSecrets } from '../database/service-secrets.ts';
-import { findAccount } from '../accounts/users.ts';
+import { getNamedRow } from '../accounts/named-rows.ts';
 import { administratorAs, originOf } from '../administration/entities.ts';
 import type { ImportMode } from '../entities/writing/import-statements.ts';
 import { entityLimitOf } from '../entities/entity-limits.ts';
@@ -39,16 +39,14 @@ export interface ImportCommand {
   keepKeys?: true;
 }
 
-/** Prints each refused row. Throws a `Refusal` if the user is unknown, the file cannot be read, or `--by` names no unique rule. */
+/** Prints each refused row. Throws 404 `not-found` without the user, and a `Refusal` if the file cannot be read or `--by` names no unique rule. */
 export async function importFile(
-  { desk, actor, config, store }: Admin,
+  { desk, by: { actor }, config, store }: Admin,
   name: string,
   file: string,
   options: ImportCommand,
 ): Promise<CommandOutcome> {
-  const account = await findAccount(store.db, options.as);
-  if (!account) throw new Refusal(`there is no user called "${printableText(options.as)}"`);
-  const principal = administratorAs(account.name);
+  const principal = administratorAs((await getNamedRow(store.db, 'user', options.as)).name);
   const types = new TypeRegistry(store.db, config);
   const type = await types.find(name);
   const { by } = options;

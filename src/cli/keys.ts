@@ -1,14 +1,15 @@
 /** `key …`: API keys of users. A key is shown once, at its creation. */
 import type { Command } from 'commander';
-import { createKey, endKey } from '../administration/keys/use-cases.ts';
+import { getNamedRow } from '../accounts/named-rows.ts';
+import { createUserKey, revokeUserKey } from '../administration/keys/use-cases.ts';
 import { parseKey } from '../api-keys/key.ts';
-import { listKeys, liveKeysPerUser } from '../api-keys/store.ts';
+import { listKeys } from '../api-keys/store.ts';
 import type { Scope } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { roleOrProfileName, scopeList, shownText, userName, wholeNumber } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
-import { userCalled } from './find.ts';
 import { printableText, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
+import { keyRefusal } from './refusals.ts';
 
 interface NewKeyOptions {
   name: string;
@@ -38,37 +39,17 @@ export function keyCommands(program: Command, desk: Desk): void {
     .action((id: string, options: Shown) => onDatabase(desk, options, (admin) => revoke(admin, id)));
 }
 
-async function create({ actor, store }: Admin, name: string, options: NewKeyOptions): Promise<CommandOutcome> {
-  const user = await userCalled(store.db, name);
-  if (!user.active) throw new Refusal(`the user "${printableText(name)}" is disabled, so the key would not work`);
-  const { name: keyName, profile, scope: scopes, expiresDays } = options;
-  try {
-    const made = await createKey(store, actor, user, { name: keyName, profile, scopes, expiresInDays: expiresDays });
-    const { id, key, expiresAt } = made;
-    const text = `Created an API key for ${printableText(name)}, which expires at ${timeText(expiresAt)}. It is shown this once:\n\n  ${key}\n`;
-    return { document: { id, key, expiresAt }, text };
-  } catch (error) {
-    throw error instanceof Problem ? refusalOf(error, printableText(name), options) : error;
-  }
-}
-
-function refusalOf(problem: Problem, user: string, { profile, scope = [] }: NewKeyOptions): Error {
-  if (problem.code === 'conflict') {
-    return new Refusal(`"${user}" has ${liveKeysPerUser} live API keys, and more are not allowed: revoke one first`);
-  }
-  if (problem.faults.some(({ pointer }) => pointer === '/profile')) return new Refusal(`"${user}" has no profile called "${profile}"`);
-  const missing = problem.faults.flatMap(({ pointer = '' }) => {
-    const [, index, position] = /^\/scopes\/(\d+)\/actions\/(\d+)$/.exec(pointer) ?? [];
-    const { entity, actions } = scope[Number(index)] ?? {};
-    return entity === undefined ? [] : [`${entity}:${actions?.[Number(position)]}`];
+async function create({ store, by }: Admin, user: string, options: NewKeyOptions): Promise<CommandOutcome> {
+  const { name, profile, scope: scopes, expiresDays: expiresInDays } = options;
+  const made = await createUserKey(store, by, user, { name, profile, scopes, expiresInDays }).catch((error: unknown) => {
+    throw error instanceof Problem ? keyRefusal(error, user, { profile, scopes }) : error;
   });
-  if (missing.length === 0) return problem;
-  const holder = profile === undefined ? `the default profile of "${user}"` : `the profile "${profile}"`;
-  return new Refusal(`${holder} does not grant ${missing.join(', ')}, so the key could not do it either: grant it first, or leave it out`);
+  const text = `Created an API key for ${printableText(user)}, which expires at ${timeText(made.expiresAt)}. It is shown this once:\n\n  ${made.key}\n`;
+  return { document: made, text };
 }
 
 async function list({ store: { db } }: Admin, name: string | undefined): Promise<CommandOutcome> {
-  const rows = await listKeys(db, name === undefined ? undefined : (await userCalled(db, name)).id);
+  const rows = await listKeys(db, name && (await getNamedRow(db, 'user', name)).id);
   const document = rows.map(({ userName, ...row }) => ({ ...row, user: userName }));
   const cells = rows.map((row) => [
     row.id,
@@ -86,13 +67,12 @@ async function list({ store: { db } }: Admin, name: string | undefined): Promise
   };
 }
 
-async function revoke({ actor, store }: Admin, id: string): Promise<CommandOutcome> {
+async function revoke({ store, by }: Admin, id: string): Promise<CommandOutcome> {
   const whole = parseKey(id);
   if (whole) throw new Refusal(`that is a whole key, which does not belong on a command line; its id is ${whole.id}`, 2);
   // The message does not contain the text, which may be a key without one of its characters.
   if (!/^[0-9A-Za-z]{12}$/.test(id)) throw new Refusal('an id has twelve letters and digits; "key list" shows them', 2);
-  const ended = await endKey(store, actor, id);
-  if (!ended) throw new Refusal(`there is no API key with the id ${id}`);
-  const text = ended.changed ? `Revoked the key ${id} of ${printableText(ended.user)}.` : `The key ${id} was revoked already.`;
-  return { document: { id, ...ended }, text };
+  const { state, changed } = await revokeUserKey(store, by, id);
+  const text = changed ? `Revoked the key ${id} of ${printableText(state.user)}.` : `The key ${id} was revoked already.`;
+  return { document: { ...state, changed }, text };
 }

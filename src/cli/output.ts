@@ -40,12 +40,6 @@ function hexOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16);
 }
 
-/** The first names of a list, and how many follow. */
-export function listText(names: readonly string[]): string {
-  const shown = names.slice(0, 10).map(printableText).join(', ');
-  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
-}
-
 /** Rows under a heading, in aligned columns; `nothing` if there are no rows. */
 export function tableText(heading: readonly string[], rows: readonly (readonly string[])[], nothing: string): string {
   if (rows.length === 0) return nothing;

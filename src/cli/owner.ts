@@ -1,6 +1,11 @@
-/** The administrator who runs the command, for the audit trail. */
+/** The administrator who runs the command. Access to the database makes them its owner. */
 import { userInfo } from 'node:os';
-import type { Actor } from '../rights/administration.ts';
+import type { Actor, Owner } from '../rights/administration.ts';
+
+/** The right of `actor` to every administration (rule 169). */
+export function asOwner(actor: Actor): Owner {
+  return { actor } as Owner;
+}
 
 /**
  * The operating system's user that runs this process. The name comes from the operating system, not from the environment (`USER`). A user

@@ -1,19 +1,18 @@
 /** `profile …`: named sets of roles under which users work. */
 import type { Command } from 'commander';
 import { listAllProfiles } from '../accounts/assignments.ts';
-import { changeProfile, createProfile, removeUnusedProfile } from '../administration/profiles/use-cases.ts';
+import { changeProfile, createProfile, deleteProfile } from '../administration/profiles/use-cases.ts';
 import { localeTag, roleNames, roleOrProfileName, shownText } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
-import { profileCalled, roleCalled } from './find.ts';
-import { listText, Refusal, tableText, type CommandOutcome } from './output.ts';
+import { tableText, type CommandOutcome } from './output.ts';
 
 interface NewProfileOptions {
   label: string;
   roles: string[];
-  locale?: string;
+  locale?: string | null;
 }
 
-interface ProfileChanges {
+interface ProfileOptions {
   label?: string;
   roles?: string[];
   /** False for --no-locale. */
@@ -37,7 +36,7 @@ export function profileCommands(program: Command, desk: Desk): void {
     .option('--roles <list>', 'names of its roles, in place of the present ones', roleNames)
     .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
     .option('--no-locale', 'such a session keeps its own language')
-    .action(async (name: string, options: Shown & ProfileChanges) => {
+    .action(async (name: string, options: Shown & ProfileOptions) => {
       requireChange(options, '--label, --roles, --locale or --no-locale');
       await onDatabase(desk, options, (admin) => update(admin, name, options));
     });
@@ -53,31 +52,17 @@ export function profileCommands(program: Command, desk: Desk): void {
   );
 }
 
-async function create({ actor, store }: Admin, name: string, { label, locale, roles: names }: NewProfileOptions): Promise<CommandOutcome> {
-  const roles = await Promise.all(names.map((role) => roleCalled(store.db, role)));
-  const id = await createProfile(store, actor, { name, label, locale: locale ?? null, roles });
-  if (id === undefined) throw new Refusal(`there is already a profile called "${name}"`);
-  const [row] = await listAllProfiles(store.db, id);
-  return { document: { ...row, changed: true }, text: `Created the profile ${name}.` };
+async function create({ store, by }: Admin, name: string, { label, locale = null, roles }: NewProfileOptions): Promise<CommandOutcome> {
+  const state = await createProfile(store, by, { name, label, locale, roles });
+  return { document: { ...state, changed: true }, text: `Created the profile ${name}.` };
 }
 
-async function update({ actor, store }: Admin, name: string, { label, locale, roles: names }: ProfileChanges): Promise<CommandOutcome> {
-  const profile = await profileCalled(store.db, name);
-  const roles = names && (await Promise.all(names.map((role) => roleCalled(store.db, role))));
-  const changed = await changeProfile(store, actor, profile, { label, locale: locale === false ? null : locale, roles });
-  const [row] = await listAllProfiles(store.db, profile.id);
-  return {
-    document: { ...row, changed },
-    text: changed ? `Changed the profile ${name}.` : `Unchanged: the profile ${name}.`,
-  };
+async function update({ store, by }: Admin, name: string, { label, locale, roles }: ProfileOptions): Promise<CommandOutcome> {
+  const { state, changed } = await changeProfile(store, by, name, { label, locale: locale === false ? null : locale, roles });
+  return { document: { ...state, changed }, text: `${changed ? 'Changed' : 'Unchanged:'} the profile ${name}.` };
 }
 
-async function remove({ actor, store }: Admin, name: string): Promise<CommandOutcome> {
-  const profile = await profileCalled(store.db, name);
-  const use = await removeUnusedProfile(store, actor, profile);
-  if (use && use.users.length > 0) {
-    throw new Refusal(`users have the profile "${name}": ${listText(use.users)}; take it from them first, with "user profile remove"`);
-  }
-  if (use) throw new Refusal(`API keys are bound to the profile "${name}": ${listText(use.keys)}; end them first, with "key revoke"`);
+async function remove({ store, by }: Admin, name: string): Promise<CommandOutcome> {
+  await deleteProfile(store, by, name);
   return { document: { name, changed: true }, text: `Deleted the profile ${name}.` };
 }

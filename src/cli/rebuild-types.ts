@@ -38,7 +38,11 @@ interface Rebuilt {
   refused: { name: string; reason: string }[];
 }
 
-async function rebuildTypes({ desk, store, actor }: Admin, names: readonly string[], { allRows }: RebuildOptions): Promise<CommandOutcome> {
+async function rebuildTypes(
+  { desk, store, by: { actor } }: Admin,
+  names: readonly string[],
+  { allRows }: RebuildOptions,
+): Promise<CommandOutcome> {
   const { db } = store;
   const known = new Set((await listTypes(db)).map(({ name }) => name));
   const unknown = names.filter((name) => !known.has(name));

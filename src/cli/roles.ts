@@ -1,13 +1,12 @@
 /** `role …`: named sets of grants. */
 import { Option, type Command } from 'commander';
 import type { Action, Condition } from '../rights/vocabulary.ts';
-import { createRole, grantActions, removeUnusedRole, revokeActions } from '../administration/roles/use-cases.ts';
-import { gatherGrants, listAllRoles } from '../accounts/roles.ts';
-import type { RoleRow } from '../accounts/profiles.ts';
+import type { Changed } from '../administration/changed.ts';
+import { createRole, deleteRole, grantActions, revokeActions } from '../administration/roles/use-cases.ts';
+import { listAllRoles, type RoleState } from '../accounts/roles.ts';
 import { actionList, entityList, roleOrProfileName, shownText } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
-import { roleCalled } from './find.ts';
-import { listText, Refusal, tableText, type CommandOutcome } from './output.ts';
+import { Refusal, tableText, type CommandOutcome } from './output.ts';
 
 interface GrantOptions {
   /** Entity names. */
@@ -52,80 +51,61 @@ export function roleCommands(program: Command, desk: Desk): void {
   addCommand(roles, 'list', 'list all roles and what they grant', ['role list', 'role list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllRoles(db);
-      return { document: rows.map(documentOf), text: describeRoles(rows) };
+      return { document: rows, text: describeRoles(rows) };
     }),
   );
 }
 
-/** A role in the form that session info has. */
-function documentOf({ name, description, grants }: RoleRow) {
-  return { name, description, grants: gatherGrants(grants) };
-}
-
 /** A line for each entity and condition; the first line of a role has its name and description. */
-function describeRoles(rows: readonly RoleRow[]): string {
+function describeRoles(rows: readonly RoleState[]): string {
   const cells = rows.flatMap(({ name, description, grants }) => {
-    const [first, ...others] = gatherGrants(grants).map(({ entity, actions, condition }) => [entity, actions.join(','), condition]);
+    const [first, ...others] = grants.map(({ entity, actions, condition }) => [entity, actions.join(','), condition]);
     const head = first ? [name, ...first, description] : [name, '-', '-', '-', description];
     return [head, ...others.map((line) => [''].concat(line))];
   });
   return tableText(['NAME', 'ENTITY', 'ACTIONS', 'CONDITION', 'DESCRIPTION'], cells, 'There are no roles yet.');
 }
 
-async function outcome({ store: { db } }: Admin, id: string, text: string, changed: boolean): Promise<CommandOutcome> {
-  const [row] = await listAllRoles(db, id);
-  return { document: { ...(row && documentOf(row)), changed }, text };
+function outcomeOf({ state, changed }: Changed<RoleState>, text: string): CommandOutcome {
+  return { document: { ...state, changed }, text };
 }
 
-async function create(admin: Admin, name: string, description: string): Promise<CommandOutcome> {
-  const id = await createRole(admin.store, admin.actor, name, description);
-  if (id === undefined) throw new Refusal(`there is already a role called "${name}"`);
-  return await outcome(admin, id, `Created the role ${name}.`, true);
+async function create({ store, by }: Admin, name: string, description: string): Promise<CommandOutcome> {
+  return outcomeOf({ state: await createRole(store, by, { name, description }), changed: true }, `Created the role ${name}.`);
 }
 
 async function grant(
-  admin: Admin,
+  { store, by }: Admin,
   name: string,
   { entity: entities, actions, condition }: GrantOptions & { condition: Condition },
 ): Promise<CommandOutcome> {
   if (condition === 'own' && actions.includes('type'))
     throw new Refusal('the action "type" concerns a name and no rows: grant it without --condition own', 2);
-  const role = await roleCalled(admin.store.db, name);
-  const changed = await grantActions(admin.store, admin.actor, role, { entities, actions, condition });
+  const outcome = await grantActions(store, by, name, { entities, actions, condition });
   const what = `${actions.join(', ')} on ${condition === 'own' ? 'own rows of ' : ''}${entities.map(place).join(', ')}`;
-  const text = changed ? `The role ${name} grants ${what}.` : `The role ${name} granted ${what} already.`;
-  return await outcome(admin, role.id, text, changed);
+  return outcomeOf(outcome, outcome.changed ? `The role ${name} grants ${what}.` : `The role ${name} granted ${what} already.`);
 }
 
 function place(entity: string): string {
   return entity === '*' ? 'every entity' : entity;
 }
 
-async function revoke(admin: Admin, name: string, { entity: entities, actions }: GrantOptions): Promise<CommandOutcome> {
-  const role = await roleCalled(admin.store.db, name);
-  const outcomes = await revokeActions(admin.store, admin.actor, role, entities, actions);
-  const changed = outcomes.some(({ revoked }) => revoked.length > 0);
-  const [row] = await listAllRoles(admin.store.db, role.id);
-  const kept = (row?.grants ?? []).filter((each) => each.entity === '*' && actions.includes(each.action)).map((each) => each.action);
+async function revoke({ store, by }: Admin, name: string, { entity: entities, actions }: GrantOptions): Promise<CommandOutcome> {
+  const outcome = await revokeActions(store, by, name, { entities, actions });
+  const wide = outcome.state.grants.filter(({ entity }) => entity === '*').flatMap((each) => each.actions);
+  const kept = wide.filter((action) => actions.includes(action));
   const still = `the role "${name}" grants ${kept.join(', ')} on every entity, ${entities.join(', ')} included; take that away with --entity '*'`;
   // There was nothing to revoke, and the right remains. "Done" would be misleading.
-  if (!changed && kept.length > 0) throw new Refusal(still);
-  const text = outcomes
-    .map(({ entity, revoked }) =>
-      revoked.length > 0
-        ? `Revoked ${revoked.join(', ')} on ${place(entity)} from the role ${name}.`
-        : `The role ${name} did not grant ${actions.join(', ')} on ${place(entity)}.`,
-    )
-    .join('\n');
-  return { ...(await outcome(admin, role.id, text, changed)), ...(kept.length > 0 && { note: still }) };
+  if (!outcome.changed && kept.length > 0) throw new Refusal(still);
+  const lines = outcome.revoked.map(({ entity, actions: revoked }) =>
+    revoked.length > 0
+      ? `Revoked ${revoked.join(', ')} on ${place(entity)} from the role ${name}.`
+      : `The role ${name} did not grant ${actions.join(', ')} on ${place(entity)}.`,
+  );
+  return { ...outcomeOf(outcome, lines.join('\n')), ...(kept.length > 0 && { note: still }) };
 }
 
-async function remove({ actor, store }: Admin, name: string): Promise<CommandOutcome> {
-  const profiles = await removeUnusedRole(store, actor, await roleCalled(store.db, name));
-  if (profiles.length > 0) {
-    throw new Refusal(
-      `profiles have the role "${name}": ${listText(profiles)}; give them other roles first, with "profile update … --roles"`,
-    );
-  }
+async function remove({ store, by }: Admin, name: string): Promise<CommandOutcome> {
+  await deleteRole(store, by, name);
   return { document: { name, changed: true }, text: `Deleted the role ${name}.` };
 }

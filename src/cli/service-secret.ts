@@ -11,8 +11,8 @@ export function serviceSecretCommands(program: Command, desk: Desk): void {
   );
 }
 
-async function rotate({ store, actor }: Admin): Promise<CommandOutcome> {
-  await rotateServiceSecrets(store, actor);
+async function rotate({ store, by }: Admin): Promise<CommandOutcome> {
+  await rotateServiceSecrets(store, by);
   return {
     document: { changed: true },
     text: `Replaced the keys of cursors and of failed sign-ins.

@@ -20,7 +20,7 @@ import { TransferRefused } from '../database/transfer/load.ts';
 import { CancelledError } from '../database/transfer/snapshot.ts';
 import { explainFailure } from '../start/failure.ts';
 import { openDatabase } from '../start/prepare-database.ts';
-import { operatingSystemUser } from './owner.ts';
+import { asOwner, operatingSystemUser } from './owner.ts';
 import { restoreFromArchive, verifyWholeArchive } from './archive.ts';
 import { addGroup, addCommand, onAnyDatabase, onDatabase, printOutcome, type Admin, type Desk, type Shown } from './command.ts';
 import { Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
@@ -97,7 +97,7 @@ function pastTime(text: string): string {
 async function copy(admin: Admin, url: string): Promise<CommandOutcome> {
   const target = { url, name: databaseName(url) };
   const contents = await transfer(admin.desk, `the target ${target.name} `, 'the target has the same rows as before', (watch) =>
-    copyDatabase(admin satisfies From, admin.actor, target, watch, rebuildCompanions).catch((error: unknown) => {
+    copyDatabase(admin satisfies From, admin.by, target, watch, rebuildCompanions).catch((error: unknown) => {
       throw error instanceof TargetError ? targetFailure(error, target) : error;
     }),
   );
@@ -110,7 +110,7 @@ async function copy(admin: Admin, url: string): Promise<CommandOutcome> {
 
 async function backUp(admin: Admin, file: string): Promise<CommandOutcome> {
   const { bytes, ...contents } = await transfer(admin.desk, '', 'there is no file', (watch) =>
-    backUpDatabase(admin satisfies From, admin.actor, file, readVersion(), watch),
+    backUpDatabase(admin satisfies From, admin.by.actor, file, readVersion(), watch),
   );
   return {
     document: { file, bytes, ...summary(contents) },
@@ -125,7 +125,7 @@ async function restore(desk: Desk, { from: file, until, ...shown }: Shown & Rest
   const header = await usableBackup(file);
   const work = async ({ directUrl }: Admin): Promise<CommandOutcome> => {
     await transfer(desk, 'the database ', 'the database has no row', (watch) =>
-      restoreDatabase(directUrl, operatingSystemUser(), file, header, watch, rebuildCompanions),
+      restoreDatabase(directUrl, asOwner(operatingSystemUser()), file, header, watch, rebuildCompanions),
     );
     return {
       document: { file, service: header.service, ...summary(header) },
@@ -155,8 +155,8 @@ async function verify(file: string): Promise<CommandOutcome> {
   };
 }
 
-async function afterRestore({ store, actor }: Admin, takenAt: string): Promise<CommandOutcome> {
-  const { sessions, nextKey } = await finishRestore(store, actor, takenAt);
+async function afterRestore({ store, by }: Admin, takenAt: string): Promise<CommandOutcome> {
+  const { sessions, nextKey } = await finishRestore(store, by, takenAt);
   return {
     document: { changed: true, takenAt, sessions, nextKey },
     text: `Ended ${sessions} ${sessions === 1 ? 'session' : 'sessions'}. The keys of new entities begin at ${nextKey}.`,

@@ -160,7 +160,11 @@ async function remove(admin: Admin, name: string, options: Pick<TypesApplyOption
 }
 
 /** Carries out the changes, each by itself; none if one of them cannot be. */
-async function carryOut({ desk, store, actor }: Admin, planned: readonly Planned[], options: TypesApplyOptions): Promise<CommandOutcome> {
+async function carryOut(
+  { desk, store, by: { actor } }: Admin,
+  planned: readonly Planned[],
+  options: TypesApplyOptions,
+): Promise<CommandOutcome> {
   const { confirm, allowUnfit } = options;
   const reported = report(planned);
   const unfit = planned.filter(({ findings }) => findings.unfit > 0).map(({ plan }) => plan.name);

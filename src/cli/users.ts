@@ -1,13 +1,22 @@
 /** `user …`: users and their profiles. */
 import type { Command } from 'commander';
-import { listKeys } from '../api-keys/store.ts';
-import { assignProfile, removeProfile } from '../administration/profiles/use-cases.ts';
-import { changeUser, createUser, disableUser, enableUser, resetPassword, unlockUser } from '../administration/users/use-cases.ts';
-import { findAccount, listUsers, type UserRow } from '../accounts/users.ts';
+import type { Changed } from '../administration/changed.ts';
+import {
+  assignProfile,
+  changeUser,
+  createUser,
+  disableUser,
+  enableUser,
+  getUser,
+  removeProfile,
+  requireFreeUserName,
+  setPassword,
+  unlockUser,
+} from '../administration/users/use-cases.ts';
+import { listUsers, type UserState } from '../accounts/users.ts';
 import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
-import { profileCalled, userCalled } from './find.ts';
-import { printableText, Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
+import { printableText, tableText, timeText, type CommandOutcome } from './output.ts';
 import { takePassword } from './password.ts';
 
 interface PasswordSource {
@@ -76,7 +85,7 @@ export function userCommands(program: Command, desk: Desk): void {
     .argument('<name>', 'the user', userName)
     .option(...stdinOption)
     .description(`set a new password and end all sessions of the user\n\n${passwordHelp}`)
-    .action((name: string, options: PasswordSource & Shown) => onDatabase(desk, options, (admin) => setPassword(admin, name, options)));
+    .action((name: string, options: PasswordSource & Shown) => onDatabase(desk, options, (admin) => changePassword(admin, name, options)));
 
   const profiles = addGroup(users, 'profile', 'the profiles of a user', [
     'user profile add ada sales --default',
@@ -95,7 +104,7 @@ export function userCommands(program: Command, desk: Desk): void {
     .action((name: string, profile: string, options: Shown) => onDatabase(desk, options, (admin) => dropProfile(admin, name, profile)));
 }
 
-function describeUsers(rows: readonly UserRow[]): string {
+function describeUsers(rows: readonly UserState[]): string {
   const cells = rows.map((row) => [
     row.name,
     row.displayName,
@@ -108,32 +117,22 @@ function describeUsers(rows: readonly UserRow[]): string {
 }
 
 /** The outcome of a change: the user after it, whether anything changed, and further facts. */
-async function outcome(
-  { store: { db } }: Admin,
-  id: string,
-  text: string,
-  more: { changed: boolean } & Record<string, unknown>,
-): Promise<CommandOutcome> {
-  const [row] = await listUsers(db, id);
-  return { document: { ...row, ...more }, text: printableText(text) };
+function outcomeOf({ state, changed }: Changed<UserState>, text: string, facts: Record<string, unknown> = {}): CommandOutcome {
+  return { document: { ...state, changed, ...facts }, text: printableText(text) };
 }
 
 async function create(admin: Admin, given: string, options: NewUserOptions): Promise<CommandOutcome> {
-  const name = userName(given);
-  const displayName = options.displayName ?? given;
-  const taken = new Refusal(`there is already a user called "${name}"`);
-  if (await findAccount(admin.store.db, name)) throw taken;
+  const { store, by } = admin;
+  const [name, displayName] = [userName(given), options.displayName ?? given];
+  await requireFreeUserName(store, by, name);
   const { passwordHash, generated } = await takePassword(admin, { name, displayName }, options.passwordStdin === true);
-  const id = await createUser(admin.store, admin.actor, { name, displayName, locale: options.locale ?? null, passwordHash });
-  if (id === undefined) throw taken;
-  const text = `Created the user ${name}.`;
-  return withGenerated(await outcome(admin, id, text, { changed: true }), generated);
+  const state = await createUser(store, by, { name, displayName, locale: options.locale ?? null, passwordHash });
+  return withGenerated(outcomeOf({ state, changed: true }, `Created the user ${name}.`), generated);
 }
 
-async function update(admin: Admin, name: string, { displayName, locale }: UserChanges): Promise<CommandOutcome> {
-  const user = await userCalled(admin.store.db, name);
-  const changed = await changeUser(admin.store, admin.actor, user, { displayName, locale: locale === false ? null : locale });
-  return await outcome(admin, user.id, changed ? `Changed ${name}.` : `Unchanged: ${name}.`, { changed });
+async function update({ store, by }: Admin, name: string, { displayName, locale }: UserChanges): Promise<CommandOutcome> {
+  const outcome = await changeUser(store, by, name, { displayName, locale: locale === false ? null : locale });
+  return outcomeOf(outcome, outcome.changed ? `Changed ${name}.` : `Unchanged: ${name}.`);
 }
 
 function withGenerated({ document, text }: CommandOutcome, generated: string | undefined): CommandOutcome {
@@ -144,57 +143,41 @@ function withGenerated({ document, text }: CommandOutcome, generated: string | u
   };
 }
 
-async function setPassword(admin: Admin, name: string, options: PasswordSource): Promise<CommandOutcome> {
-  const user = await userCalled(admin.store.db, name);
-  const { passwordHash, generated } = await takePassword(admin, user, options.passwordStdin === true);
-  const endedSessions = await resetPassword(admin.store, admin.actor, user, passwordHash);
+async function changePassword(admin: Admin, name: string, options: PasswordSource): Promise<CommandOutcome> {
+  const { store, by } = admin;
+  const { passwordHash, generated } = await takePassword(admin, await getUser(store, by, name), options.passwordStdin === true);
+  const { endedSessions, ...outcome } = await setPassword(store, by, name, passwordHash);
   const text = `Set a new password for ${name}. ${sessionsEnded(endedSessions)}`;
-  return withGenerated(await outcome(admin, user.id, text, { changed: true, endedSessions }), generated);
+  return withGenerated(outcomeOf(outcome, text, { endedSessions }), generated);
 }
 
-async function disable(admin: Admin, name: string): Promise<CommandOutcome> {
-  const user = await userCalled(admin.store.db, name);
-  const ended = await disableUser(admin.store, admin.actor, user);
-  const text = ended === undefined ? `${name} was disabled already.` : `Disabled ${name}. ${sessionsEnded(ended)}`;
-  return await outcome(admin, user.id, text, { changed: ended !== undefined, endedSessions: ended ?? 0 });
+async function disable({ store, by }: Admin, name: string): Promise<CommandOutcome> {
+  const { endedSessions, ...outcome } = await disableUser(store, by, name);
+  const text = outcome.changed ? `Disabled ${name}. ${sessionsEnded(endedSessions)}` : `${name} was disabled already.`;
+  return outcomeOf(outcome, text, { endedSessions });
 }
 
-async function enable(admin: Admin, name: string): Promise<CommandOutcome> {
-  const user = await userCalled(admin.store.db, name);
-  const changed = await enableUser(admin.store, admin.actor, user);
-  const keys = (await listKeys(admin.store.db, user.id)).filter((key) => !key.expired);
-  const revived = keys.length > 0 ? ` API keys work again: ${keys.map((key) => key.id).join(', ')}.` : '';
-  return await outcome(admin, user.id, changed ? `Enabled ${name}.${revived}` : `${name} was not disabled.`, { changed });
+async function enable({ store, by }: Admin, name: string): Promise<CommandOutcome> {
+  const { revivedKeys, ...outcome } = await enableUser(store, by, name);
+  const revived = revivedKeys.length > 0 ? ` API keys work again: ${revivedKeys.join(', ')}.` : '';
+  return outcomeOf(outcome, outcome.changed ? `Enabled ${name}.${revived}` : `${name} was not disabled.`);
 }
 
-async function unlock(admin: Admin, name: string): Promise<CommandOutcome> {
-  const user = await userCalled(admin.store.db, name);
-  const changed = await unlockUser(admin.store, admin.actor, user);
-  return await outcome(admin, user.id, changed ? `Unlocked ${name}.` : `${name} had no failed sign-ins.`, { changed });
+async function unlock({ store, by }: Admin, name: string): Promise<CommandOutcome> {
+  const outcome = await unlockUser(store, by, name);
+  return outcomeOf(outcome, outcome.changed ? `Unlocked ${name}.` : `${name} had no failed sign-ins.`);
 }
 
-async function addProfile(admin: Admin, name: string, profileName: string, makeDefault: boolean): Promise<CommandOutcome> {
-  const user = await userCalled(admin.store.db, name);
-  const profile = await profileCalled(admin.store.db, profileName);
-  const added = await assignProfile(admin.store, admin.actor, user, profile, makeDefault);
-  const text = added
-    ? `${name} has the profile ${profileName}${added.isDefault ? ', as the default one' : ''}.`
-    : `${name} had the profile ${profileName} already.`;
-  return await outcome(admin, user.id, text, { changed: added !== undefined });
+async function addProfile({ store, by }: Admin, name: string, profile: string, makeDefault: boolean): Promise<CommandOutcome> {
+  const outcome = await assignProfile(store, by, name, { profile, makeDefault });
+  const isDefault = outcome.state.profiles.some((each) => each.name === profile && each.default);
+  const assigned = `${name} has the profile ${profile}${isDefault ? ', as the default one' : ''}.`;
+  return outcomeOf(outcome, outcome.changed ? assigned : `${name} had the profile ${profile} already.`);
 }
 
-async function dropProfile(admin: Admin, name: string, profileName: string): Promise<CommandOutcome> {
-  const user = await userCalled(admin.store.db, name);
-  const profile = await profileCalled(admin.store.db, profileName);
-  const result = await removeProfile(admin.store, admin.actor, user, profile);
-  if (result === 'default') {
-    throw new Refusal(
-      `"${profileName}" is the default profile of "${printableText(name)}", who has others: make one of those the default first, with "user profile add … --default"`,
-    );
-  }
-  const text =
-    result === 'removed' ? `${name} no longer has the profile ${profileName}.` : `${name} did not have the profile ${profileName}.`;
-  return await outcome(admin, user.id, text, { changed: result === 'removed' });
+async function dropProfile({ store, by }: Admin, name: string, profile: string): Promise<CommandOutcome> {
+  const outcome = await removeProfile(store, by, name, profile);
+  return outcomeOf(outcome, `${name} ${outcome.changed ? 'no longer has' : 'did not have'} the profile ${profile}.`);
 }
 
 function sessionsEnded(count: number): string {

@@ -4,7 +4,7 @@ import type { Principal } from '../rights/principal.ts';
 import type { SessionInfoContext } from './context.ts';
 import { locales } from '../locales/negotiate.ts';
 import { maximumLength } from '../credentials/policy.ts';
-import { gatherGrants } from '../accounts/roles.ts';
+import { roleState } from '../accounts/roles.ts';
 import { listProfiles, listRoles, type ProfileRow } from '../accounts/profiles.ts';
 import type { OwnSession } from './self-service.ts';
 
@@ -80,6 +80,5 @@ function serverInfo({ config, issuers, version }: SessionInfoContext): Schemas['
 }
 
 async function describeRoles({ store: { db } }: SessionInfoContext, profileId: string): Promise<Schemas['Role'][]> {
-  const roles = await listRoles(db, profileId);
-  return roles.map(({ name, description, grants }) => ({ name, description, grants: gatherGrants(grants) }));
+  return (await listRoles(db, profileId)).map(roleState);
 }

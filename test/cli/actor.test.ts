@@ -1,6 +1,7 @@
 /** The audit trail names the administrator who runs the command (decision 79). */
 import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { asOwner } from '../../src/cli/owner.ts';
 import { createRole } from '../../src/administration/roles/use-cases.ts';
 import { AdminCommand, startAdmin } from '../support/admin.ts';
 import { useService } from '../support/service.ts';
@@ -76,7 +77,7 @@ describe('the administrator in the audit trail', () => {
 
   test('an administrator who sends a request is named with the request (rule 85)', async () => {
     const origin = { requestId: 'r-1', address: '192.0.2.1', userAgent: undefined };
-    await createRole(service().store, { name: 'maria', origin, via: 'api' }, 'reader', '');
+    await createRole(service().store, asOwner({ name: 'maria', origin, via: 'api' }), { name: 'reader', description: '' });
     expect((await changes()).at(-1)).toMatchObject({
       event: 'role.created',
       requestId: 'r-1',

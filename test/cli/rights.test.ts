@@ -1,9 +1,5 @@
-import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { deleteProfile, updateProfile } from '../../src/accounts/assignments.ts';
-import { deleteRole } from '../../src/accounts/roles.ts';
 import { AdminCommand } from '../support/admin.ts';
-import { whileWaiting } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
 interface RoleDocument {
@@ -19,14 +15,6 @@ let admin: AdminCommand;
 beforeAll(() => {
   admin = new AdminCommand(service().databaseUrl);
 });
-
-/** The number of connections of this database that wait for a lock. */
-async function lockWaits(): Promise<number> {
-  const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-    service().db,
-  );
-  return rows.length;
-}
 
 /** The latest event about a role or profile. */
 async function lastEvent(): Promise<{ event: string; outcome: string; detail: Record<string, unknown> } | undefined> {
@@ -172,29 +160,6 @@ describe('profile update, profile delete, role delete', () => {
     expect(await admin.refusal(['role', 'delete', 'worn'])).toBe('there is no role called "worn"');
   });
 
-  test('a change of a profile waits for another one, and undoes nothing of it', async () => {
-    for (const role of ['first', 'second', 'third']) await admin.say(['role', 'create', role]);
-    await admin.say(['profile', 'create', 'pair', '--label', 'Pair', '--roles', 'first']);
-    const profile = await service().db.selectFrom('profile').where('name', '=', 'pair').select('id').executeTakeFirstOrThrow();
-    const second = await service().db.selectFrom('role').where('name', '=', 'second').select('id').executeTakeFirstOrThrow();
-    const behind = async (change: Parameters<typeof updateProfile>[2], words: string[]) => {
-      const { changing } = await service().store.transaction(async (trx) => {
-        await updateProfile(trx, profile.id, change);
-        const changing = admin.json(['profile', 'update', 'pair', ...words]);
-        await expect.poll(() => lockWaits()).toBe(1);
-        return { changing };
-      });
-      return await changing;
-    };
-    const unchanged = { label: undefined, locale: undefined, roleIds: undefined };
-    expect(await behind({ ...unchanged, roleIds: [second.id] }, ['--roles', 'third'])).toMatchObject({ roles: ['third'] });
-    expect(await behind({ ...unchanged, locale: 'de' }, ['--label', 'Both'])).toMatchObject({ label: 'Both', locale: 'de' });
-    const [stored] = await admin
-      .json<object[]>(['profile', 'list'])
-      .then((all) => all.filter((each) => 'name' in each && each.name === 'pair'));
-    expect(stored).toMatchObject({ label: 'Both', locale: 'de', roles: ['third'] });
-  });
-
   test('a profile is deleted once no user has it and no live key is bound to it; sessions under it stay without rights', async () => {
     const { id } = await service().createUser('tess', null);
     await service().createProfile(id, 'left', { note: ['create'] }, true);
@@ -224,27 +189,6 @@ describe('profile update, profile delete, role delete', () => {
       expect.objectContaining({ name: 'tess', profiles: [{ name: 'kept', default: true }] }),
     );
   });
-});
-
-test('a role or profile that is given away while its deletion waits is not deleted, and the refusal names who has it', async () => {
-  const { db, store } = service();
-  const { id: userId } = await service().createUser('receiver', null);
-  await service().createProfile(userId, 'given', { note: ['read'] });
-  const idOf = async (table: 'role' | 'profile', name: string) =>
-    (await db.selectFrom(table).where('name', '=', name).select('id').executeTakeFirstOrThrow()).id;
-  await admin.say(['role', 'create', 'late', '--description', 'Given meanwhile']);
-  await admin.say(['profile', 'create', 'late', '--label', 'Late', '--roles', 'given']);
-  const [role, profile, given] = [await idOf('role', 'late'), await idOf('profile', 'late'), await idOf('profile', 'given')];
-  const nothing = async () => undefined;
-  const giveRole = sql`insert into profile_role (profile_id, role_id) values (${given}, ${role})`;
-  const deletion = () => store.transaction((trx) => deleteRole(trx, role));
-  expect(await whileWaiting(service(), giveRole, deletion, nothing)).toEqual(['given']);
-  const giveProfile = sql`insert into user_profile (user_id, profile_id, is_default) values (${userId}, ${profile}, false)`;
-  const profileDeletion = () => store.transaction((trx) => deleteProfile(trx, profile));
-  expect(await whileWaiting(service(), giveProfile, profileDeletion, nothing)).toEqual({ users: ['receiver'], keys: [] });
-  expect([await idOf('role', 'late'), await idOf('profile', 'late')]).toEqual([role, profile]);
-  expect(await db.selectFrom('profile_role').where('role_id', '=', role).select('profile_id').execute()).toEqual([{ profile_id: given }]);
-  expect((await db.selectFrom('user_profile').where('profile_id', '=', profile).select('user_id').execute()).length).toBe(1);
 });
 
 test('lists of roles and profiles are tables for people and JSON for scripts', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { replacePassword } from '../../src/accounts/users.ts';
+import { updatePassword } from '../../src/accounts/users.ts';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
 import { createHashingQueue } from '../../src/admission/concurrency-limit.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
@@ -166,7 +166,7 @@ describe('signing in', async () => {
       service(),
       sql`select from user_account where id = ${id} for update`,
       () => login(replica, 'lin'),
-      (trx) => replacePassword(trx, id, changed),
+      (trx) => updatePassword(trx, id, changed),
     );
     expect([answer, await storedOf('lin')]).toEqual([401, changed]);
     expect([await login(service(), 'lin'), await login(service(), 'lin', fresh)]).toEqual([401, 200]);

@@ -93,9 +93,6 @@ const singleWords = [
 
 /** Functions with five parameters or more. */
 const longLists = [
-  'src/accounts/roles.ts: insertGrants',
-  'src/administration/profiles/use-cases.ts: assignProfile',
-  'src/administration/roles/use-cases.ts: revokeActions',
   'src/administration/transfer.ts: backUpDatabase',
   'src/administration/transfer.ts: copyDatabase',
   'src/administration/transfer.ts: restoreDatabase',

@@ -19,8 +19,8 @@ import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
 import { insertSession } from '../../src/sessions/insert.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
-import type { Actor } from '../../src/rights/administration.ts';
-import { linkIdentity, unlinkIdentity } from '../../src/administration/identities/use-cases.ts';
+import { asOwner } from '../../src/cli/owner.ts';
+import { linkUserIdentity, unlinkUserIdentity } from '../../src/administration/identities/use-cases.ts';
 import { getAccount } from '../../src/accounts/users.ts';
 import { createDatabase, pooledUrlOf, type TestDatabase } from './database.ts';
 import { patient } from './races.ts';
@@ -59,8 +59,8 @@ export interface ProblemBody {
 /** The password of every user that `TestService.createUser` creates. */
 export const password = 'correct horse battery staple';
 
-/** The administrator who makes the links of the tests. */
-const administrator: Actor = { name: 'operator', origin: undefined, via: 'cli' };
+/** The administrator of the tests. */
+export const owner = asOwner({ name: 'operator', origin: undefined, via: 'cli' });
 
 /** Grants in the short form of tests: entity → actions, or entity → [actions, condition]. */
 export type TestGrants = Record<string, Action[] | { actions: Action[]; condition: Condition }>;
@@ -197,19 +197,14 @@ export class TestService {
 
   /** Links the subject of an issuer to the user called `userName`. */
   async link(issuer: { url: string }, subject: string, userName: string): Promise<void> {
-    expect(await linkIdentity(this.store, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBe('linked');
+    const { changed } = await linkUserIdentity(this.store, owner, userName, { issuer: issuer.url, subject });
+    expect(changed).toBe(true);
   }
 
   /** Removes that link, and waits until every process has processed the removal. */
   async unlink(issuer: { url: string }, subject: string, userName: string): Promise<void> {
-    expect(await unlinkIdentity(this.store, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBeTypeOf(
-      'number',
-    );
+    await unlinkUserIdentity(this.store, owner, userName, { issuer: issuer.url, subject });
     await this.settle();
-  }
-
-  async #user(name: string): Promise<{ id: string; name: string }> {
-    return await this.db.selectFrom('user_account').where('name', '=', name).select(['id', 'name']).executeTakeFirstOrThrow();
   }
 
   /** Creates an API key of the user that acts under their default profile, unless `wanted` says otherwise. */

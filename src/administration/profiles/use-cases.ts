@@ -1,80 +1,55 @@
 /**
- * An administrator's changes of profiles, each in one transaction with its audit event. The database notifies the services at commit
- * (`0005-principal-notices.sql`), so a change affects the next request (rule 62).
+ * Changes of profiles, each in one transaction with its audit event (rule 85). The database notifies the services at commit
+ * (`0005-principal-notices.sql`), so a change affects the next request (rule 62). Each function that takes the name of an existing profile or role throws
+ * 404 `not-found`.
  */
-import type { Store } from '../../database/port.ts';
-import {
-  deleteAssignment,
-  deleteProfile,
-  insertAssignment,
-  insertProfile,
-  updateProfile,
-  type ProfileUse,
-} from '../../accounts/assignments.ts';
+import type { Transaction } from 'kysely';
+import { deleteUnusedProfile, getProfileState, insertProfile, updateProfile, type ProfileState } from '../../accounts/assignments.ts';
+import { getNamedRow } from '../../accounts/named-rows.ts';
 import { recordChange } from '../../audit/actor.ts';
-import type { Actor } from '../../rights/administration.ts';
-import type { Named } from '../roles/use-cases.ts';
+import type { Store } from '../../database/port.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Owner } from '../../rights/administration.ts';
+import type { Changed } from '../changed.ts';
 
-/** Returns the id; undefined if a profile of that name exists already. */
-export function createProfile(
-  store: Store,
-  actor: Actor,
-  { name, label, locale, roles }: { name: string; label: string; locale: string | null; roles: readonly Named[] },
-): Promise<string | undefined> {
+/** Creates a profile. Throws 409 `conflict` if there is a profile of that name. */
+export function createProfile(store: Store, { actor }: Owner, { name, label, locale, roles }: ProfileState): Promise<ProfileState> {
   return store.transaction(async (trx) => {
-    const id = await insertProfile(trx, { name, label, locale, roleIds: roles.map((role) => role.id) });
-    const detail = { profile: name, roles: roles.map((role) => role.name) };
-    if (id !== undefined) await recordChange(trx, actor, { event: 'profile.created', detail });
-    return id;
+    const id = await insertProfile(trx, { name, label, locale, roleIds: await lockRoles(trx, roles) });
+    await recordChange(trx, actor, { event: 'profile.created', detail: { profile: name, roles } });
+    return await getProfileState(trx, id);
   });
 }
 
-/** Changes a profile; as {@link updateProfile}. */
+/** The members of a profile that change; undefined stays as it is. */
+export type ProfileChanges = { [Member in Exclude<keyof ProfileState, 'name'>]: ProfileState[Member] | undefined };
+
+/** Changes a profile. `roles` stand in place of the present ones, and are at least one. */
 export function changeProfile(
   store: Store,
-  actor: Actor,
-  profile: Named,
-  { label, locale, roles }: { label: string | undefined; locale: string | null | undefined; roles: readonly Named[] | undefined },
-): Promise<boolean> {
+  { actor }: Owner,
+  name: string,
+  { label, locale, roles }: ProfileChanges,
+): Promise<Changed<ProfileState>> {
   return store.transaction(async (trx) => {
-    const changed = await updateProfile(trx, profile.id, { label, locale, roleIds: roles?.map((role) => role.id) });
-    const detail = { profile: profile.name, label, locale, roles: roles?.map((role) => role.name) };
-    if (changed) await recordChange(trx, actor, { event: 'profile.updated', detail });
-    return changed;
+    const { id } = await getNamedRow(trx, 'profile', name, 'no key update');
+    const changed = await updateProfile(trx, id, { label, locale, roleIds: roles && (await lockRoles(trx, roles)) });
+    if (changed) await recordChange(trx, actor, { event: 'profile.updated', detail: { profile: name, label, locale, roles } });
+    return { state: await getProfileState(trx, id), changed };
   });
 }
 
-/** Deletes a profile; as {@link deleteProfile}. */
-export function removeUnusedProfile(store: Store, actor: Actor, profile: Named): Promise<ProfileUse | undefined> {
+/** Deletes a profile. Throws 409 `conflict` while users have it or live API keys are bound to it. */
+export function deleteProfile(store: Store, { actor }: Owner, name: string): Promise<void> {
   return store.transaction(async (trx) => {
-    const use = await deleteProfile(trx, profile.id);
-    if (!use) await recordChange(trx, actor, { event: 'profile.deleted', detail: { profile: profile.name } });
-    return use;
+    await deleteUnusedProfile(trx, name);
+    await recordChange(trx, actor, { event: 'profile.deleted', detail: { profile: name } });
   });
 }
 
-/** Assigns the profile to the user; as {@link insertAssignment}. */
-export function assignProfile(
-  store: Store,
-  actor: Actor,
-  user: Named,
-  profile: Named,
-  makeDefault: boolean,
-): Promise<{ isDefault: boolean } | undefined> {
-  return store.transaction(async (trx) => {
-    const changed = await insertAssignment(trx, user.id, profile.id, makeDefault);
-    const detail = { profile: profile.name, default: changed?.isDefault };
-    if (changed) await recordChange(trx, actor, { event: 'profile.assigned', userName: user.name, detail });
-    return changed;
-  });
-}
-
-/** Removes the profile from the user; as {@link deleteAssignment}. */
-export function removeProfile(store: Store, actor: Actor, user: Named, profile: Named): Promise<'removed' | 'absent' | 'default'> {
-  return store.transaction(async (trx) => {
-    const result = await deleteAssignment(trx, user.id, profile.id);
-    const detail = { profile: profile.name };
-    if (result === 'removed') await recordChange(trx, actor, { event: 'profile.removed', userName: user.name, detail });
-    return result;
-  });
+/** The ids of the roles, none of which is deleted before the transaction ends. */
+async function lockRoles(trx: Transaction<Database>, names: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const name of names) ids.push((await getNamedRow(trx, 'role', name, 'key share')).id);
+  return ids;
 }

@@ -1,71 +1,69 @@
 /**
- * An administrator's changes of roles, each in one transaction with its audit event. The database notifies the services at commit
- * (`0005-principal-notices.sql`), so a change affects the next request (rule 62).
+ * Changes of roles, each in one transaction with its audit event (rule 85). The database notifies the services at commit (`0005-principal-notices.sql`), so
+ * a change affects the next request (rule 62). Each function that takes the name of an existing role throws 404 `not-found`.
  */
-import type { Store } from '../../database/port.ts';
-import type { Action, Condition } from '../../rights/vocabulary.ts';
-import { deleteGrants, deleteRole, insertGrants, insertRole } from '../../accounts/roles.ts';
+import { getNamedRow } from '../../accounts/named-rows.ts';
+import { deleteGrants, deleteUnusedRole, getRoleState, insertGrants, insertRole, type RoleState } from '../../accounts/roles.ts';
 import { recordChange } from '../../audit/actor.ts';
-import type { Actor } from '../../rights/administration.ts';
+import type { Store } from '../../database/port.ts';
+import type { Owner } from '../../rights/administration.ts';
+import type { Action, Condition } from '../../rights/vocabulary.ts';
+import type { Changed } from '../changed.ts';
 
-export interface Named {
-  id: string;
-  name: string;
-}
-
-/** Returns the id; undefined if a role of that name exists already. */
-export function createRole(store: Store, actor: Actor, name: string, description: string): Promise<string | undefined> {
+/** Creates a role without grants. Throws 409 `conflict` if there is a role of that name. */
+export function createRole(
+  store: Store,
+  { actor }: Owner,
+  { name, description }: Pick<RoleState, 'name' | 'description'>,
+): Promise<RoleState> {
   return store.transaction(async (trx) => {
     const id = await insertRole(trx, name, description);
-    if (id !== undefined) await recordChange(trx, actor, { event: 'role.created', detail: { role: name } });
-    return id;
+    await recordChange(trx, actor, { event: 'role.created', detail: { role: name } });
+    return await getRoleState(trx, id);
   });
 }
 
-/** Each entity's change is an event of its own. False if the role granted all of it already. */
+/** Grants the actions on each of `entities` (or `*`). Each entity's change is an event of its own. */
 export function grantActions(
   store: Store,
-  actor: Actor,
-  role: Named,
+  { actor }: Owner,
+  name: string,
   { entities, actions, condition }: { entities: readonly string[]; actions: readonly Action[]; condition: Condition },
-): Promise<boolean> {
+): Promise<Changed<RoleState>> {
   return store.transaction(async (trx) => {
-    let isChanged = false;
+    const { id } = await getNamedRow(trx, 'role', name, 'no key update');
+    let changed = false;
     for (const entity of entities) {
-      const changed = await insertGrants(trx, role.id, entity, actions, condition);
-      if (changed.length === 0) continue;
-      isChanged = true;
-      await recordChange(trx, actor, { event: 'role.granted', detail: { role: role.name, entity, actions: changed, condition } });
+      const granted = await insertGrants(trx, id, { entity, actions, condition });
+      if (granted.length === 0) continue;
+      changed = true;
+      await recordChange(trx, actor, { event: 'role.granted', detail: { role: name, entity, actions: granted, condition } });
     }
-    return isChanged;
+    return { state: await getRoleState(trx, id), changed };
   });
 }
 
-/** Each entity's change is an event of its own. Returns for each of `entities`, in their order, the actions that the role granted on exactly it. */
+/** Revokes the actions on exactly each of `entities`, each with an event of its own. Returns with each, in their order, the actions that the role granted on it. */
 export function revokeActions(
   store: Store,
-  actor: Actor,
-  role: Named,
-  entities: readonly string[],
-  actions: readonly Action[],
-): Promise<{ entity: string; revoked: Action[] }[]> {
+  { actor }: Owner,
+  name: string,
+  { entities, actions }: { entities: readonly string[]; actions: readonly Action[] },
+): Promise<Changed<RoleState> & { revoked: { entity: string; actions: Action[] }[] }> {
   return store.transaction(async (trx) => {
-    const outcome: { entity: string; revoked: Action[] }[] = [];
-    for (const entity of entities) {
-      const revoked = await deleteGrants(trx, role.id, entity, actions);
-      outcome.push({ entity, revoked });
-      if (revoked.length === 0) continue;
-      await recordChange(trx, actor, { event: 'role.revoked', detail: { role: role.name, entity, actions: revoked } });
-    }
-    return outcome;
+    const { id } = await getNamedRow(trx, 'role', name, 'no key update');
+    const revoked: { entity: string; actions: Action[] }[] = [];
+    for (const entity of entities) revoked.push({ entity, actions: await deleteGrants(trx, id, entity, actions) });
+    const taken = revoked.filter((each) => each.actions.length > 0);
+    for (const each of taken) await recordChange(trx, actor, { event: 'role.revoked', detail: { role: name, ...each } });
+    return { state: await getRoleState(trx, id), changed: taken.length > 0, revoked };
   });
 }
 
-/** Deletes the role; as {@link deleteRole} of the store. */
-export function removeUnusedRole(store: Store, actor: Actor, role: Named): Promise<string[]> {
+/** Deletes the role with its grants. Throws 409 `conflict` while profiles have it. */
+export function deleteRole(store: Store, { actor }: Owner, name: string): Promise<void> {
   return store.transaction(async (trx) => {
-    const profiles = await deleteRole(trx, role.id);
-    if (profiles.length === 0) await recordChange(trx, actor, { event: 'role.deleted', detail: { role: role.name } });
-    return profiles;
+    await deleteUnusedRole(trx, name);
+    await recordChange(trx, actor, { event: 'role.deleted', detail: { role: name } });
   });
 }
