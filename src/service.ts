@@ -40,7 +40,7 @@ import { OutageLog } from './telemetry/outage-log.ts';
 import { listeningLine, logConfiguration, logSecretFiles, openLog, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, laterSchemaRisk, risksOf, uncheckedTypeRisk, youngSpaceBytes } from './start/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
-import { createHashingQueue } from './admission/concurrency-limit.ts';
+import { createHashingQueue } from './admission/queue.ts';
 import { openPeppers } from './credentials/pepper.ts';
 import { createPasswordPolicy } from './credentials/policy.ts';
 import { createThrottle } from './credentials/throttle.ts';

@@ -1,7 +1,7 @@
 /** Puts into a migrated database what the load asks for: users who may do everything, a session, an API key, and entities. */
 import { Client } from 'pg';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
-import { createHashingQueue } from '../../src/admission/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/admission/queue.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../rights/principal.ts';
 import { Problem } from '../problems/errors.ts';
-import { busyProblem } from './concurrency-limit.ts';
+import { busyProblem } from './queue.ts';
 import { addressGroup } from '../network/address.ts';
 import { addressOf } from '../network/client-address.ts';
 

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { describeFault } from '../locales/describe.ts';
-import { createHashingQueue } from '../admission/concurrency-limit.ts';
+import { createHashingQueue } from '../admission/queue.ts';
 import { hashPassword } from '../credentials/hash.ts';
 import { readPeppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';

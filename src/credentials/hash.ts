@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { argon2id, hash, verify } from 'argon2';
 import { Problem } from '../problems/errors.ts';
 import { withSpan } from '../telemetry/spans.ts';
-import type { BoundedQueue } from '../admission/concurrency-limit.ts';
+import type { BoundedQueue } from '../admission/queue.ts';
 import { normalisePassword } from './normalise.ts';
 import type { Pepper, Peppers } from './pepper.ts';
 

@@ -9,7 +9,7 @@ import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Account } from '../accounts/users.ts';
 import { attemptKeyOf, beginAttempt, endAttempt, subjectsOf, type Subjects } from './attempts.ts';
-import { busyProblem, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../admission/concurrency-limit.ts';
+import { busyProblem, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../admission/queue.ts';
 
 /**
  * At most four attempts on an account and eight from an address run at once in this process; the others wait. That is enough to use all

@@ -9,7 +9,7 @@ import type { Action } from '../rights/vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
 import { holderOf, type HeldBytes } from '../admission/held-bytes.ts';
 import { expansionOf } from './stored-size.ts';
-import { BoundedQueue, KeyedQueues, type QueueLimits } from '../admission/concurrency-limit.ts';
+import { BoundedQueue, KeyedQueues, type QueueLimits } from '../admission/queue.ts';
 
 /** A body with more objects is heavy: PostgreSQL merges up to 20 µs for each. */
 const maximumObjects = 100;

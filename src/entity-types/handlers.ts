@@ -10,7 +10,7 @@ import type { Handlers, Schemas } from '../contract/operation.ts';
 import type { TypedContractSource } from '../pages/typed.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
-import { KeyedQueues } from '../admission/concurrency-limit.ts';
+import { KeyedQueues } from '../admission/queue.ts';
 import { describeFault } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';

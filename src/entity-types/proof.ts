@@ -1,7 +1,7 @@
 /** Checks documents of callers in a thread that can be ended, so that no document stops the process (rule 101). */
 import { extname } from 'node:path';
 import type { Fault } from '../problems/faults.ts';
-import { BoundedQueue, busyProblem } from '../admission/concurrency-limit.ts';
+import { BoundedQueue, busyProblem } from '../admission/queue.ts';
 import { Sandbox, SandboxEndedError } from '../sandbox/sandbox.ts';
 import type { DocumentJob, DocumentReport } from './document-worker.ts';
 import { reportedFaults } from './document.ts';

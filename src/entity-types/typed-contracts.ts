@@ -10,7 +10,7 @@ import type { Database } from '../database/tables.ts';
 import { type Action, allActions } from '../rights/vocabulary.ts';
 import { contentTag, etagOf, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
-import { BoundedQueue, KeyedQueues } from '../admission/concurrency-limit.ts';
+import { BoundedQueue, KeyedQueues } from '../admission/queue.ts';
 import { inTurn } from '../admission/turns.ts';
 import { isPermitted } from '../rights/permit.ts';
 import { findDocuments, listTypes } from './store.ts';

@@ -9,7 +9,7 @@ import { pendingMigrations } from '../database/migration-state.ts';
 import { storesPreparedStatements, preparedStatementsAdvice } from '../database/prepared-statements.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
-import { createHashingQueue } from '../admission/concurrency-limit.ts';
+import { createHashingQueue } from '../admission/queue.ts';
 import { hashPassword } from '../credentials/hash.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';

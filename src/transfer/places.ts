@@ -1,6 +1,6 @@
 /** Bounds how many exports or imports run at once. None waits for a place: a client can come back, and an upload should not begin in vain. */
 import { Problem } from '../problems/errors.ts';
-import { busyProblem } from '../admission/concurrency-limit.ts';
+import { busyProblem } from '../admission/queue.ts';
 
 export interface PlacesLimits {
   user: number;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { inTurn, Pauses } from '../../src/admission/turns.ts';
-import { BoundedQueue } from '../../src/admission/concurrency-limit.ts';
+import { BoundedQueue } from '../../src/admission/queue.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 import { countTurns } from '../support/turns.ts';

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { takePassword } from '../../src/cli/password.ts';
 import { readConfig } from '../../src/config/settings.ts';
-import { createHashingQueue } from '../../src/admission/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/admission/queue.ts';
 import { verifyPassword } from '../../src/credentials/hash.ts';
 
 const good = 'a mild horse battery staple';

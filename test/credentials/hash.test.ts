@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { argon2i, argon2id, hash } from 'argon2';
-import { createHashingQueue, BoundedQueue } from '../../src/admission/concurrency-limit.ts';
+import { createHashingQueue, BoundedQueue } from '../../src/admission/queue.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 
 const hashing = { hashingQueue: createHashingQueue(), peppers: [] };

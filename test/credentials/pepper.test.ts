@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { updatePassword } from '../../src/accounts/users.ts';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
-import { createHashingQueue } from '../../src/admission/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/admission/queue.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 import { readPeppers, type Peppers } from '../../src/credentials/pepper.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';

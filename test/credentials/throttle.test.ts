@@ -5,7 +5,7 @@ import { isOutage } from '../../src/database/failure.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { Problem } from '../../src/problems/errors.ts';
 import { deleteIdleAttempts, resetAttempts } from '../../src/credentials/attempts.ts';
-import { createHashingQueue } from '../../src/admission/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/admission/queue.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 import { ServiceSecrets } from '../../src/database/service-secrets.ts';
 import { createThrottle, failuresUntilLocked, type Attempt, type Throttle } from '../../src/credentials/throttle.ts';

@@ -1,7 +1,7 @@
 /** Users, an API key and sessions for the load, inserted into a migrated database without the work on passwords. */
 import { Client } from 'pg';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
-import { createHashingQueue } from '../../src/admission/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/admission/queue.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 

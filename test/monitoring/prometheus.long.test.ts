@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { BoundedQueue } from '../../src/admission/concurrency-limit.ts';
+import { BoundedQueue } from '../../src/admission/queue.ts';
 import { found } from '../support/contract.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { readDocument, section } from '../support/markdown.ts';

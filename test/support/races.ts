@@ -1,5 +1,5 @@
 /** The size of the races of test/races: their rounds, and the requests of each. What is raced is in those files. */
-import { scheduleTimeout, type Schedule } from '../../src/admission/concurrency-limit.ts';
+import { scheduleTimeout, type Schedule } from '../../src/admission/queue.ts';
 
 /** The requests that race in each round. */
 export const parallel = 50;

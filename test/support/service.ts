@@ -12,7 +12,7 @@ import type { Database } from '../../src/database/tables.ts';
 import type { Action, Condition } from '../../src/rights/vocabulary.ts';
 import type { Store } from '../../src/database/port.ts';
 import type { TokenClock } from '../../src/oidc/tokens/issuer-registry.ts';
-import { createHashingQueue } from '../../src/admission/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/admission/queue.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { createThrottle } from '../../src/credentials/throttle.ts';
 import { openService, type Service } from '../../src/service.ts';

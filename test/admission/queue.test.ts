@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createHashingQueue, BoundedQueue, KeyedQueues, type Schedule } from '../../src/admission/concurrency-limit.ts';
+import { createHashingQueue, BoundedQueue, KeyedQueues, type Schedule } from '../../src/admission/queue.ts';
 
 const limits = { running: 2, waiting: 3, waitMs: 2000 };
 
