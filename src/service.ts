@@ -19,7 +19,6 @@ import { openReaders } from './database/standby/readers.ts';
 import { announceProcess } from './database/processes.ts';
 import { ServiceSecrets } from './database/service-secrets.ts';
 import { adviceForMissingNotifications, MissingNotificationError } from './database/missing-notification-error.ts';
-import { EntityQueues } from './entities/heavy.ts';
 import { applyTypeFiles } from './entity-types/files.ts';
 import { LeftoverQueue } from './entity-types/leftover-queue.ts';
 import { TypeRegistry } from './entity-types/registry.ts';
@@ -40,7 +39,7 @@ import { OutageLog } from './telemetry/outage-log.ts';
 import { listeningLine, logConfiguration, logSecretFiles, openLog, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, laterSchemaRisk, risksOf, uncheckedTypeRisk, youngSpaceBytes } from './start/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
-import { createHashingQueue } from './admission/queue.ts';
+import { Admission } from './admission/admission.ts';
 import { openPeppers } from './credentials/pepper.ts';
 import { createPasswordPolicy } from './credentials/policy.ts';
 import { createThrottle } from './credentials/throttle.ts';
@@ -132,6 +131,8 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     if (missing.length > 0) throw new ConfigError(missing);
     await applyTypeFiles(store, config, openLog(config), leftovers);
     const heldBytes = new HeldBytes();
+    const cores = Math.ceil(availableParallelism() / config.workers);
+    const admission = new Admission({ heldBytes, cores, connections: store.connections().pool.limit });
     const context: Context = {
       config,
       store,
@@ -140,11 +141,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       listener,
       entityTypes,
       leftovers,
-      issuers: new IssuerRegistry(issuers, onIssuerError, (text) => isSessionToken(db, text), clock),
+      issuers: new IssuerRegistry(issuers, { onError: onIssuerError, isOurs: (text) => isSessionToken(db, text), admission }, clock),
       auditQuota: new AuditQuota(),
       heldBytes,
-      entityQueues: new EntityQueues(heldBytes),
-      hashingQueue: createHashingQueue(Math.ceil(availableParallelism() / config.workers)),
+      admission,
       get peppers() {
         return peppers?.current ?? [];
       },
@@ -154,7 +154,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       background,
       serviceSecrets,
       dailyBackups: await openDailyBackups(config, { store, directUrl }, contract.document.info.version),
-      throttle: createThrottle(db, serviceSecrets),
+      throttle: createThrottle(db, serviceSecrets, admission),
       policy: await createPasswordPolicy(config),
       trace: traces?.open,
       version: contract.document.info.version,
@@ -167,7 +167,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const surroundings = {
       superuser: await isSuperuser(db),
       threads,
-      hashes: context.hashingQueue.limit,
+      hashes: admission.queueOf('hashing').limit,
       passwordFile: await leftPasswordFile(config),
       youngBytes: youngSpaceBytes(),
       openFiles: readOpenFilesLimit(),

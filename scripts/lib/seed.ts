@@ -1,7 +1,7 @@
 /** Puts into a migrated database what the load asks for: users who may do everything, a session, an API key, and entities. */
 import { Client } from 'pg';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
-import { createHashingQueue } from '../../src/admission/queue.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 
@@ -39,7 +39,7 @@ export async function seed(databaseUrl: string): Promise<Seeds> {
     const users = Array.from({ length: userCount }, (_, n) => `bench-${n}`);
     const { rows: accounts } = await client.query<{ id: string }>(
       'insert into user_account (name, display_name, password_hash) select name, name, $2 from unnest($1::text[]) as name returning id',
-      [users, await hashPassword({ hashingQueue: createHashingQueue(), peppers: [] }, password)],
+      [users, await hashPassword({ admission: new Admission(), peppers: [] }, password)],
     );
     const { rows: profiles } = await client.query<{ id: string }>(
       `with granted as (insert into role (name) values ('bench') returning id),

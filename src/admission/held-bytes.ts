@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../rights/principal.ts';
-import { Problem } from '../problems/errors.ts';
-import { busyProblem } from './queue.ts';
+import type { Problem } from '../problems/errors.ts';
+import { busyProblem, rateLimitProblem } from './refusals.ts';
 import { addressGroup } from '../network/address.ts';
 import { addressOf } from '../network/client-address.ts';
 
@@ -116,13 +116,4 @@ function announcedBytes({ headers, routeOptions: { bodyLimit, config } }: Fastif
   return Math.min(Number(headers['content-length'] ?? 0), bodyLimit);
 }
 
-const tooMuchHeld = (limit: number) =>
-  new Problem('rate-limited', {
-    values: { seconds: 1 },
-    headers: {
-      'Retry-After': '1',
-      'RateLimit-Policy': `"held-bytes";q=${limit};qu="content-bytes"`,
-      RateLimit: '"held-bytes";r=0;t=1',
-    },
-    audit: { limit: 'held-bytes' },
-  });
+const tooMuchHeld = (limit: number) => rateLimitProblem('held-bytes', `q=${limit};qu="content-bytes"`, 1);

@@ -1,32 +1,52 @@
 /**
- * Bounds work. A {@link BoundedQueue} runs a number of jobs, lets a number wait for a limited time, and refuses the rest. {@link
- * KeyedQueues} has a queue for each user, account or address. One queue bounds all argon2 work of the process. This file knows nothing of
- * passwords.
+ * Places for the jobs of many flows. A flow is a user, an account or an address; its jobs run in the order of their arrival.
+ *
+ * A job is
+ * - waiting, while its flow or the process has no place for it. It becomes running, or is refused: at its time limit, or by `rejectWaiting`.
+ * - running, with a place of its flow and one of the process. It is not interrupted, and has both places even if its client has left.
+ * - pausing, when it is over and its flow has to pause: the place of the process is free, and that of the flow is not.
+ *
+ * A flow is in `#flows` while it has a job. It is in `#ready` while it has a waiting job and a place for it, so that only the process lacks one. The process
+ * takes one job of each ready flow in rotation. So a job of a flow that has no other job waits for one job of each other flow at most.
  */
-import { availableParallelism } from 'node:os';
-import { Problem } from '../problems/errors.ts';
+import type { Problem } from '../problems/errors.ts';
+import { busyProblem, refuseInTurn } from './refusals.ts';
 
-export interface QueueLimits {
-  /** Maximum number of jobs that hold a permit at once. */
-  running: number;
-  /** Maximum number of waiting jobs; any further job is refused at once. */
-  waiting: number;
-  /** Maximum wait in milliseconds; then the job is refused. */
-  waitMs: number;
+/** Maximum number of jobs that run at once, of jobs that wait, and of milliseconds that a job waits. Beyond them a job is refused. */
+export type QueueLimits = readonly [running: number, waiting: number, waitMs: number];
+
+export interface PlacesLimits {
+  /** Of each flow; undefined if flows have no limit of their own. */
+  flow?: QueueLimits | undefined;
+  /** Of all flows together; the second counts flows with waiting jobs if flows have limits. Undefined for no limit. */
+  process?: QueueLimits | undefined;
 }
 
 /** Runs `action` after `ms` milliseconds unless the returned function is called first. */
 export type Schedule = (ms: number, action: () => void) => () => void;
 
+/** The limit that a refused job has met. */
+export type ExceededLimit = 'flow' | 'process';
+
 export interface QueueOptions {
   /** Called for each refusal; `busy` by default. */
-  refusal?: () => Problem;
+  refusal?: (limit: ExceededLimit) => Problem;
   schedule?: Schedule;
 }
+
+/** Ends a job. A second call has no effect. The flow gets its place back after `pauseMs` milliseconds. */
+export type Leave = (pauseMs?: number) => void;
 
 interface WaitingJob {
   admit: () => void;
   refuse: (problem: Problem) => void;
+}
+
+interface Flow {
+  readonly name: string;
+  /** The number of its jobs that run or pause. */
+  running: number;
+  readonly waiting: Set<WaitingJob>;
 }
 
 export const scheduleTimeout: Schedule = (ms, action) => {
@@ -34,186 +54,144 @@ export const scheduleTimeout: Schedule = (ms, action) => {
   return () => clearTimeout(timer);
 };
 
-const refusals: (() => void)[] = [];
+const unlimited: QueueLimits = [Infinity, Infinity, 0];
 
-/**
- * Runs simultaneous refusals one in each turn of the event loop. An answer costs a millisecond, and hundreds in a row would delay every
- * other request.
- */
-function refuseInTurn(refuse: () => void): void {
-  if (refusals.push(refuse) === 1) setImmediate(refuseNext);
-}
-
-function refuseNext(): void {
-  refusals[0]?.();
-  refusals.shift();
-  if (refusals.length > 0) setImmediate(refuseNext);
-}
-
-/** The answer of a process that is overloaded: `busy`, with a retry after a second. */
-export const busyProblem = () => new Problem('busy', { values: { seconds: 1 }, headers: { 'Retry-After': '1' } });
-
-export class BoundedQueue {
-  readonly #limits: QueueLimits;
-  readonly #refusal: () => Problem;
+export class FairQueue {
+  readonly #flowLimits: QueueLimits;
+  readonly #processLimits: QueueLimits;
+  readonly #waitMs: number;
+  readonly #refusal: (limit: ExceededLimit) => Problem;
   readonly #schedule: Schedule;
-  readonly #queue = new Set<WaitingJob>();
-  #held = 0;
+  readonly #flows = new Map<string, Flow>();
+  readonly #ready = new Set<Flow>();
+  #running = 0;
+  #isWanted = false;
   /** The number of refused jobs since the queue was created. */
   refused = 0;
 
-  constructor(limits: QueueLimits, { refusal = busyProblem, schedule = scheduleTimeout }: QueueOptions = {}) {
-    this.#limits = limits;
+  constructor({ flow, process = unlimited }: PlacesLimits, { refusal = busyProblem, schedule = scheduleTimeout }: QueueOptions = {}) {
+    // Without limits of their own all jobs of a flow may wait for the process.
+    this.#flowLimits = flow ?? [Infinity, process[1], 0];
+    this.#processLimits = process;
+    this.#waitMs = this.#flowLimits[2] + process[2];
     this.#refusal = refusal;
     this.#schedule = schedule;
   }
 
-  /** The number of jobs that hold a permit. */
+  /** The number of jobs that have a place of the process. */
   get running(): number {
-    return this.#held;
+    return this.#running;
   }
 
-  /** The maximum number of jobs that hold a permit. */
+  /** The maximum number of these. */
   get limit(): number {
-    return this.#limits.running;
+    return this.#processLimits[0];
   }
 
-  /** The number of jobs that wait for a permit. */
+  /** The number of jobs that wait. */
   get waiting(): number {
-    return this.#queue.size;
+    return [...this.#flows.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
   }
 
-  /** True if no job holds a permit or waits for one. */
-  get idle(): boolean {
-    return this.#held === 0 && this.#queue.size === 0;
+  /** Whether a job was refused because the process had no place, and none has become free since. */
+  get isWanted(): boolean {
+    return this.#isWanted;
   }
 
-  /**
-   * Waits for a permit, in order of arrival, and returns the function that releases it (a second call has no effect). Throws the queue's
-   * refusal if the queue is full or the wait is over.
-   */
-  async enter(): Promise<() => void> {
-    if (this.#held < this.#limits.running) this.#held += 1;
-    else if (this.#queue.size >= this.#limits.waiting) {
+  /** Waits for a place, and returns the function that ends the job. Throws the queue's refusal if too many jobs wait or the wait is over. */
+  async enter(name: string): Promise<Leave> {
+    const flow = this.#flows.get(name) ?? { name, running: 0, waiting: new Set<WaitingJob>() };
+    const hasRoom = flow.running < this.#flowLimits[0];
+    if (hasRoom && this.#running < this.#processLimits[0]) this.#start(flow);
+    else if (flow.waiting.size >= this.#flowLimits[1] || this.#ready.size >= this.#processLimits[1]) {
       this.refused += 1;
-      throw this.#refusal();
-    } else await this.#wait();
-    let given = false;
-    return () => {
-      if (given) return;
-      given = true;
-      this.#pass();
+      this.#isWanted ||= hasRoom;
+      throw this.#refusal(hasRoom ? 'process' : 'flow');
+    } else await this.#wait(flow, hasRoom);
+    let hasLeft = false;
+    return (pauseMs = 0) => {
+      if (hasLeft) return;
+      hasLeft = true;
+      this.#end(flow, pauseMs);
     };
   }
 
-  /** Runs a job under a permit. The permit is held until the job has ended, even if its caller no longer waits for the result. */
-  async run<T>(job: () => Promise<T>): Promise<T> {
-    const leave = await this.enter();
+  /** Runs a job in a place. Throws as {@link enter} does. Its flow then pauses for `pauseMs` milliseconds, a function that is called after the job. */
+  async run<T>(name: string, job: () => Promise<T>, pauseMs: () => number = () => 0): Promise<T> {
+    const leave = await this.enter(name);
     try {
       return await job();
     } finally {
-      leave();
+      leave(pauseMs());
     }
   }
 
-  /** Refuses all waiting jobs. Jobs with a permit go on. */
-  rejectWaiting(problem: () => Problem): void {
-    for (const one of this.#queue) one.refuse(problem());
+  /** Refuses all waiting jobs of a flow. Those that run go on. */
+  rejectWaiting(name: string, problem: () => Problem): void {
+    for (const job of this.#flows.get(name)?.waiting ?? []) job.refuse(problem());
   }
 
-  #wait(): Promise<void> {
+  #start(flow: Flow): void {
+    this.#flows.set(flow.name, flow);
+    flow.running += 1;
+    this.#running += 1;
+  }
+
+  #wait(flow: Flow, hasRoom: boolean): Promise<void> {
+    this.#flows.set(flow.name, flow);
+    if (hasRoom) this.#ready.add(flow);
     return new Promise((resolve, reject) => {
       const leaveQueue = () => {
         cancel();
-        this.#queue.delete(one);
+        flow.waiting.delete(job);
       };
-      const one: WaitingJob = {
+      const job: WaitingJob = {
         admit: () => {
           leaveQueue();
           resolve();
         },
         refuse: (problem) => {
           leaveQueue();
+          this.#settle(flow);
           this.refused += 1;
           refuseInTurn(() => reject(problem));
         },
       };
-      const cancel = this.#schedule(this.#limits.waitMs, () => one.refuse(this.#refusal()));
-      this.#queue.add(one);
+      const cancel = this.#schedule(this.#waitMs, () => job.refuse(this.#refusal(this.#ready.has(flow) ? 'process' : 'flow')));
+      flow.waiting.add(job);
     });
   }
 
-  /** Passes the permit to the job that has waited longest, so that a later one cannot take it. */
-  #pass(): void {
-    const [next] = this.#queue;
-    if (next) next.admit();
-    else this.#held -= 1;
-  }
-}
-
-/** A queue with the same limits for each key that has a job running or waiting. */
-export class KeyedQueues {
-  readonly #queues = new Map<string, BoundedQueue>();
-  /** Refusals of queues that have been removed. */
-  #refused = 0;
-  readonly #limits: QueueLimits;
-  readonly #options: QueueOptions;
-
-  constructor(limits: QueueLimits, options: QueueOptions = {}) {
-    this.#limits = limits;
-    this.#options = options;
+  #end(flow: Flow, pauseMs: number): void {
+    this.#running -= 1;
+    this.#isWanted = false;
+    const free = () => {
+      flow.running -= 1;
+      this.#settle(flow);
+      this.#admitNext();
+    };
+    if (pauseMs === 0) return free();
+    // A pause does not keep the process alive.
+    setTimeout(free, pauseMs).unref();
+    this.#admitNext();
   }
 
-  /** The number of running jobs of all keys. */
-  get running(): number {
-    return this.#sum(({ running }) => running);
+  /** Puts the flow where its jobs belong. One that was ready keeps its place in the rotation. */
+  #settle(flow: Flow): void {
+    if (flow.waiting.size > 0 && flow.running < this.#flowLimits[0]) this.#ready.add(flow);
+    else this.#ready.delete(flow);
+    if (flow.waiting.size + flow.running === 0) this.#flows.delete(flow.name);
   }
 
-  /** The number of jobs that wait for a permit, of all keys. */
-  get waiting(): number {
-    return this.#sum(({ waiting }) => waiting);
-  }
-
-  /** The number of jobs refused since the start of the process, of all keys. */
-  get refused(): number {
-    return this.#refused + this.#sum(({ refused }) => refused);
-  }
-
-  #sum(read: (queue: BoundedQueue) => number): number {
-    return [...this.#queues.values()].reduce((sum, queue) => sum + read(queue), 0);
-  }
-
-  /** Runs `job` under a permit of the key's queue and passes the queue to it. Throws the queue's refusal like {@link BoundedQueue.run}. */
-  async run<T>(key: string, job: (queue: BoundedQueue) => Promise<T>): Promise<T> {
-    const queue = this.#queues.get(key) ?? new BoundedQueue(this.#limits, this.#options);
-    this.#queues.set(key, queue);
-    try {
-      return await queue.run(() => job(queue));
-    } finally {
-      if (queue.idle && this.#queues.get(key) === queue) {
-        this.#queues.delete(key);
-        this.#refused += queue.refused;
-      }
+  /** Starts jobs of ready flows. The flow of the first one goes behind the others. */
+  #admitNext(): void {
+    for (const flow of this.#ready) {
+      if (this.#running >= this.#processLimits[0]) return;
+      const [job] = flow.waiting;
+      this.#ready.delete(flow);
+      this.#start(flow);
+      job?.admit();
+      this.#settle(flow);
     }
   }
-}
-
-/** A higher number of concurrent hashes does not finish them sooner, and each takes 19 MiB. */
-const maximumRunningHashes = 4;
-/**
- * Enough for twice 50 logins at once, of any accounts. A hash takes 20 ms of a core: two cores finish all of these in 1.3 seconds, one in
- * 2.6. Further logins are refused early instead of late.
- */
-const maximumWaitingHashes = 128;
-/**
- * Leaves room for a machine that is busy with other work. On an idle machine the queue is full long before any job has waited that long.
- */
-const hashWaitMs = 4000;
-
-/** Creates the queue for all argon2 work of a process (rule 38: permits by core, then `busy`). */
-export function createHashingQueue(cores = availableParallelism(), options?: QueueOptions): BoundedQueue {
-  return new BoundedQueue(
-    { running: Math.max(1, Math.min(maximumRunningHashes, cores)), waiting: maximumWaitingHashes, waitMs: hashWaitMs },
-    options,
-  );
 }

@@ -8,6 +8,7 @@ import type { Scheme, Schemes } from '../authn/authenticate.ts';
 import { Problem } from '../problems/errors.ts';
 import { addressGroup } from '../network/address.ts';
 import { addressOf } from '../network/client-address.ts';
+import { rateLimitProblem } from './refusals.ts';
 
 const addressRate = { name: 'address', perSecond: 10, burst: 50 };
 /** A user may be as far ahead of the steady rate as so many seconds give. */
@@ -77,16 +78,7 @@ export class AddressLimit {
   }
 }
 
-const tooMany = ({ name, perSecond, burst }: Rate) =>
-  new Problem('rate-limited', {
-    values: { seconds: 1 },
-    headers: {
-      'Retry-After': '1',
-      'RateLimit-Policy': `"${name}";q=${burst};w=${Math.ceil(burst / perSecond)}`,
-      RateLimit: `"${name}";r=0;t=1`,
-    },
-    audit: { limit: name },
-  });
+const tooMany = ({ name, perSecond, burst }: Rate) => rateLimitProblem(name, `q=${burst};w=${Math.ceil(burst / perSecond)}`, 1);
 
 const urlLimitBytes = 8_192;
 

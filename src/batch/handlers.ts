@@ -38,12 +38,12 @@ class BatchDryRun extends Error {
 }
 
 export function batchHandlers(context: EntityContext & AuditContext): BatchHandlers {
-  const { config, store, entityTypes, entityQueues } = context;
-  const writes: Writes = { store, queues: entityQueues, types: entityTypes };
+  const { config, store, entityTypes, admission } = context;
+  const writes: Writes = { store, admission, types: entityTypes };
 
   /** Runs the operations that `read` gives in one transaction, and again with the new types when types have changed. */
   async function run(
-    { store, queues, types }: Writes,
+    { store, admission, types }: Writes,
     { principal, caller }: Pick<Input<'runBatch'>, 'principal' | 'caller'>,
     reader: BatchReader,
     read: (source: BatchSource) => Promise<BatchOperation[]>,
@@ -62,7 +62,7 @@ export function batchHandlers(context: EntityContext & AuditContext): BatchHandl
         created: reader.createdKeys,
       };
       try {
-        return await queues.runHeavy(first.permit, caller, () =>
+        return await admission.run('heavy-write', { flow: first.permit.userName, caller }, () =>
           store.transaction(async (trx) => {
             const done = await runOperations(trx, caller, operations, rules);
             if (dryRun) throw new BatchDryRun(done);

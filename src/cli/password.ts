@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { describeFault } from '../locales/describe.ts';
-import { createHashingQueue } from '../admission/queue.ts';
+import { Admission } from '../admission/admission.ts';
 import { hashPassword } from '../credentials/hash.ts';
 import { readPeppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
@@ -37,7 +37,7 @@ export async function takePassword(
   if (faults.length > 0) {
     throw new Refusal(`the password is refused: ${faults.map((fault) => describeFault('en', fault).detail).join(' ')}`);
   }
-  const hashing = { hashingQueue: createHashingQueue(), peppers: await readPeppers(config.passwordPepperFile) };
+  const hashing = { admission: new Admission(), peppers: await readPeppers(config.passwordPepperFile) };
   return { passwordHash: await hashPassword(hashing, password), generated: given === undefined ? password : undefined };
 }
 

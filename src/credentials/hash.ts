@@ -1,15 +1,18 @@
 /**
  * Hashes and verifies passwords with argon2id. The stored form is the PHC string, which names the pepper that is part of the hash. Each
- * call costs about 20 ms of a core, so it runs in the hashing queue and never inside a database transaction. This file knows neither users nor
+ * call costs about 20 ms of a core, so it runs in the class `hashing` and never inside a database transaction. This file knows neither users nor
  * limits on guessing.
  */
 import { randomBytes } from 'node:crypto';
 import { argon2id, hash, verify } from 'argon2';
 import { Problem } from '../problems/errors.ts';
 import { withSpan } from '../telemetry/spans.ts';
-import type { BoundedQueue } from '../admission/queue.ts';
+import type { Admission } from '../admission/admission.ts';
 import { normalisePassword } from './normalise.ts';
 import type { Pepper, Peppers } from './pepper.ts';
+
+/** Attempts of one account or address have limits of their own. */
+const everyAccount = { flow: '' };
 
 /** The parameters of new hashes (rule 36); the library's own defaults cost four times as much. */
 const current = { memoryCost: 19_456, timeCost: 2, parallelism: 1, hashLength: 32 };
@@ -25,9 +28,9 @@ const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 /** Verified if there is no stored hash. It costs the same time and matches no password, because its digest is random. */
 const dummy = phc(randomBytes(saltLength), randomBytes(current.hashLength));
 
-/** The queue and the peppers that password hashing needs; the context of a process has both. */
+/** The admission and the peppers that password hashing needs; the context of a process has both. */
 export interface Hashing {
-  hashingQueue: BoundedQueue;
+  admission: Pick<Admission, 'run'>;
   readonly peppers: Peppers;
   /** Reads the file of the peppers again, for a hash whose pepper may be new; undefined for peppers that do not change. Never throws. */
   renewPeppers?: (() => Promise<void>) | undefined;
@@ -44,8 +47,8 @@ export interface Verification {
   unusable: string | undefined;
 }
 
-/** The PHC string to store. Throws `malformed-request` for a lone surrogate, `busy` when the hashing queue is full. */
-export async function hashPassword({ hashingQueue, peppers: [pepper] }: Hashing, password: string): Promise<string> {
+/** The PHC string to store. Throws `malformed-request` for a lone surrogate, `busy` when too many hashes wait. */
+export async function hashPassword({ admission, peppers: [pepper] }: Hashing, password: string): Promise<string> {
   const normal = normalisePassword(password);
   if (normal === undefined) throw new Problem('malformed-request');
   const salt = randomBytes(saltLength);
@@ -57,7 +60,7 @@ export async function hashPassword({ hashingQueue, peppers: [pepper] }: Hashing,
     raw: true,
     ...(pepper && { secret: Buffer.from(pepper.secret.reveal()) }),
   } as const;
-  const digest = await hashingQueue.run(() =>
+  const digest = await admission.run('hashing', everyAccount, () =>
     withSpan({ kind: 'password', name: 'argon2 hash' }, () => hash(Buffer.from(normal), options)),
   );
   return phc(salt, digest, pepper?.id);
@@ -65,7 +68,7 @@ export async function hashPassword({ hashingQueue, peppers: [pepper] }: Hashing,
 
 /**
  * Compares a password with a stored hash. Undefined stands for a user who does not exist or has no password. It never matches and takes the
- * same time, so the time does not reveal which names exist (rule 42). Throws `busy`, without a comparison, when the hashing queue is full.
+ * same time, so the time does not reveal which names exist (rule 42). Throws `busy`, without a comparison, when too many hashes wait.
  */
 export async function verifyPassword(hashing: Hashing, storedHash: string | undefined, password: string): Promise<Verification> {
   const normal = normalisePassword(password);
@@ -73,7 +76,7 @@ export async function verifyPassword(hashing: Hashing, storedHash: string | unde
   const target = stored?.unusable === undefined && normal !== undefined ? storedHash : undefined;
   const pepper = target === undefined ? peppers[0] : stored?.pepper;
   const options = pepper && { secret: Buffer.from(pepper.secret.reveal()) };
-  const equal = await hashing.hashingQueue.run(() =>
+  const equal = await hashing.admission.run('hashing', everyAccount, () =>
     withSpan({ kind: 'password', name: 'argon2 verify' }, () => verify(target ?? dummy, Buffer.from(normal ?? password), options)),
   );
   const matches = equal && target !== undefined;

@@ -9,14 +9,8 @@ import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Account } from '../accounts/users.ts';
 import { attemptKeyOf, beginAttempt, endAttempt, subjectsOf, type Subjects } from './attempts.ts';
-import { busyProblem, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../admission/queue.ts';
-
-/**
- * At most four attempts on an account and eight from an address run at once in this process; the others wait. That is enough to use all
- * cores. The queues are longer than a legitimate burst: 50 logins at once need about a second on two cores.
- */
-const accountQueue = { running: 4, waiting: 256, waitMs: 5000 };
-const addressQueue = { running: 8, waiting: 512, waitMs: 5000 };
+import type { Admission } from '../admission/admission.ts';
+import { busyProblem, rateLimitProblem } from '../admission/refusals.ts';
 
 /**
  * While attempts of other processes (about 30 ms each) fill the limit, this process retries: the interval, and the maximum number of
@@ -71,20 +65,18 @@ export interface Throttle {
 export const failuresUntilLocked = 100;
 
 /** Creates the throttle of a process. */
-export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, schedule: Schedule = scheduleTimeout): Throttle {
-  const accounts = new KeyedQueues(accountQueue, { schedule });
-  const addresses = new KeyedQueues(addressQueue, { schedule });
+export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, admission: Admission): Throttle {
   const ended = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<ThrottleOutcome, number>;
 
   /** Resolves with the account when the attempt is counted. If an attempt is throttled, those that wait behind it are refused at once. */
-  const count = async (name: string, subjects: Subjects, queues: Record<'account' | 'address', BoundedQueue>) => {
+  const count = async (name: string, subjects: Subjects, flows: Record<'account' | 'address', string>) => {
     for (let tries = 0; tries < maximumTries; tries += 1) {
       const begun = await beginAttempt(db, subjects, name);
       const { verdict, retry_seconds: seconds } = begun.verdict;
       if (verdict === 'go') return begun.account;
-      if (verdict === 'full') await new Promise<void>((resolve) => schedule(retryIntervalMs, resolve));
+      if (verdict === 'full') await new Promise<void>((resolve) => admission.schedule(retryIntervalMs, resolve));
       else {
-        queues[verdict].rejectWaiting(() => tooMany(verdict, seconds));
+        admission.queueOf(`sign-in-${verdict}`).rejectWaiting(flows[verdict], () => tooMany(verdict, seconds));
         throw tooMany(verdict, seconds);
       }
     }
@@ -93,9 +85,10 @@ export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, sc
 
   const attempt: Throttle['attempt'] = async ({ name, address }, evaluate) => {
     const subjects = subjectsOf(attemptKeyOf(await secrets.current()), name, address);
-    return accounts.run(subjects.account.toString('base64'), (ofAccount) =>
-      addresses.run(subjects.address.toString('base64'), async (ofAddress) => {
-        const account = await count(name, subjects, { account: ofAccount, address: ofAddress });
+    const flows = { account: subjects.account.toString('base64'), address: subjects.address.toString('base64') };
+    return admission.run('sign-in-account', { flow: flows.account }, () =>
+      admission.run('sign-in-address', { flow: flows.address }, async () => {
+        const account = await count(name, subjects, flows);
         return await decide(db, subjects, account, evaluate);
       }),
     );
@@ -154,16 +147,6 @@ function outcomeOf(error: unknown): ThrottleOutcome {
   return error.code === 'rate-limited' ? 'throttled' : error.code === 'busy' ? 'busy' : 'error';
 }
 
-const policies = {
-  account: { name: 'login-account', parameters: 'q=5' },
-  address: { name: 'login-address', parameters: 'q=20;w=300' },
-};
+const policies = { account: 'q=5', address: 'q=20;w=300' };
 
-function tooMany(limit: keyof typeof policies, seconds: number): Problem {
-  const { name, parameters } = policies[limit];
-  return new Problem('rate-limited', {
-    values: { seconds },
-    headers: { 'Retry-After': String(seconds), 'RateLimit-Policy': `"${name}";${parameters}`, RateLimit: `"${name}";r=0;t=${seconds}` },
-    audit: { limit: name },
-  });
-}
+const tooMany = (limit: keyof typeof policies, seconds: number): Problem => rateLimitProblem(`login-${limit}`, policies[limit], seconds);

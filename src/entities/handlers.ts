@@ -58,9 +58,9 @@ type EntityHandlers = Pick<
 >;
 
 export function entityHandlers(context: EntityContext, presentPrincipal: PresentPrincipal): EntityHandlers {
-  const { config, store, entityTypes, entityQueues: queues } = context;
+  const { config, store, entityTypes, admission } = context;
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
-  const writes = { store, queues, types: entityTypes };
+  const writes = { store, admission, types: entityTypes };
   const changeOf = (patch: string, ifMatch: string | undefined): Change => ({
     patch,
     isHeavy: isHeavy(patch),
@@ -147,7 +147,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const past = pastEntity(writes, principal, params.name, query);
       if (past) {
         const keep = historyRetention((await entityTypes.find(params.name))?.document);
-        const found = await queues.runHeavyRead(past.permit, caller, () => past.find(readKey(params.key), keep));
+        const found = await admission.run('heavy-read', { flow: past.permit.userName, caller }, () => past.find(readKey(params.key), keep));
         if (!found) throw new Problem('not-found');
         const { row, position } = found;
         const place = position === undefined ? {} : { 'Content-Location': `${entitiesPath}${params.name}/${row.key}?asOf=${position}` };
@@ -163,7 +163,8 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
         const read = () => findView(store, permit, key, request);
         const light = query.include === undefined ? await findLight(store, permit, key) : undefined;
         // A view of a small entity takes no place among heavy reads.
-        const view = light && light.fields !== null ? await read() : await queues.runHeavyRead(permit, caller, read);
+        const view =
+          light && light.fields !== null ? await read() : await admission.run('heavy-read', { flow: permit.userName, caller }, read);
         if (!view) throw new Problem('not-found');
         if (isCurrent(headers['if-none-match'], view.tag)) return { status: 304, headers: { ETag: etagOf(view.tag) } };
         return { status: 200, headers: { ETag: etagOf(view.tag) }, body: view.body };
@@ -171,7 +172,10 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const light = await findLight(store, permit, key);
       if (!light) throw new Problem('not-found');
       if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
-      const row = light.fields !== null ? light : await queues.runHeavyRead(permit, caller, () => findEntity(store, permit, key));
+      const row =
+        light.fields !== null
+          ? light
+          : await admission.run('heavy-read', { flow: permit.userName, caller }, () => findEntity(store, permit, key));
       if (!row) throw new Problem('not-found');
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
     },

@@ -1,4 +1,5 @@
 /** The parts of the process that this room needs. */
+import type { Admission } from '../admission/admission.ts';
 import type { Config } from '../config/settings.ts';
 import type { Listener } from '../database/notifications.ts';
 import type { Store } from '../database/port.ts';
@@ -10,6 +11,8 @@ export interface TypeContext {
   /** The database. */
   store: Store;
   listener: Listener;
+  /** Bounds concurrent work. */
+  admission: Admission;
   /** The schemas of declared entities' fields. */
   entityTypes: EntityTypes;
   /** Drops what changes of types leave behind. */

@@ -10,7 +10,6 @@ import type { Handlers, Schemas } from '../contract/operation.ts';
 import type { TypedContractSource } from '../pages/typed.ts';
 import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
-import { KeyedQueues } from '../admission/queue.ts';
 import { describeFault } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
@@ -32,17 +31,13 @@ const maximumChecked = 100_000;
 /** For how long a request waits for another build of the type. */
 const buildWaitMs = 5_000;
 
-/** Plans and changes of one user, which read all entities of a name. A request has 15 seconds. */
-const changesOfUser = { running: 1, waiting: 16, waitMs: 6_000 };
-
 export function typeHandlers(context: TypeContext): TypeHandlers {
-  const { config, store, listener, entityTypes, leftovers } = context;
-  const queues = new KeyedQueues(changesOfUser);
+  const { config, store, listener, entityTypes, leftovers, admission } = context;
 
   /** Resolves when every process knows of the change. */
   async function apply(actor: Actor, change: TypeChange, options: ApplyOptions): Promise<Applied> {
     if (config.entityTypesDir !== undefined && config.entityTypesSource !== 'both') throw new Problem('forbidden');
-    const applied = await queues.run(actor.name, () =>
+    const applied = await admission.run('type-change', { flow: actor.name }, () =>
       applyChange(store, actor, change, {
         ...options,
         limit: maximumChecked,
@@ -59,7 +54,7 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
 
   /** Throws 422 with the faults of the document, whose pointers begin with `at`. */
   async function requireDocument({ user }: Principal, document: unknown, at: string): Promise<void> {
-    const faults = await queues.run(user.name, () => faultsOfUntrusted(document));
+    const faults = await admission.run('type-change', { flow: user.name }, () => faultsOfUntrusted(document));
     if (faults.length > 0) throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder(at, fault)) });
   }
 
@@ -118,7 +113,9 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
       requireReading(principal, current, change, plan, false);
       const faults = [...faultsOfContradictions(document, current?.document), ...(await faultsOfRequirements(store.db, change))];
       if (faults.length > 0) throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder('/document', fault)) });
-      const findings = await queues.run(principal.user.name, () => findingsOf(store.db, plan, change, { limit: maximumChecked }));
+      const findings = await admission.run('type-change', { flow: principal.user.name }, () =>
+        findingsOf(store.db, plan, change, { limit: maximumChecked }),
+      );
       const { examples, ...numbers } = findings;
       const locale = negotiateLocale({ session: principal.locale, acceptLanguage: request.headers['accept-language'] });
       const described = examples.map(({ key, errors }) => ({ key, errors: errors.map((fault) => describeFault(locale, fault)) }));
@@ -128,8 +125,12 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
 }
 
 /** The contract with the types for callers that `schemes` authenticate. Callers without a credential get no type (rule 64). */
-export function typedContracts({ store }: TypeContext, security: readonly SecurityRequirement[], schemes: Schemes): TypedContractSource {
-  const contracts = new TypedContracts(store.db);
+export function typedContracts(
+  { store, admission }: TypeContext,
+  security: readonly SecurityRequirement[],
+  schemes: Schemes,
+): TypedContractSource {
+  const contracts = new TypedContracts(store.db, admission);
   const callerOf = async (request: FastifyRequest): Promise<Principal> => {
     await authenticateCaller(request, carrierOf(request.raw), security, schemes);
     if (!request.principal) throw new Problem('unauthenticated');

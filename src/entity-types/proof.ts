@@ -1,7 +1,9 @@
 /** Checks documents of callers in a thread that can be ended, so that no document stops the process (rule 101). */
 import { extname } from 'node:path';
 import type { Fault } from '../problems/faults.ts';
-import { BoundedQueue, busyProblem } from '../admission/queue.ts';
+import { classes } from '../admission/classes.ts';
+import { FairQueue } from '../admission/queue.ts';
+import { busyProblem } from '../admission/refusals.ts';
 import { Sandbox, SandboxEndedError } from '../sandbox/sandbox.ts';
 import type { DocumentJob, DocumentReport } from './document-worker.ts';
 import { reportedFaults } from './document.ts';
@@ -12,7 +14,7 @@ import { isSchemaObject, type Schema } from './subschemas.ts';
 /** A package has JavaScript, the repository TypeScript. */
 const sandbox = new Sandbox<DocumentJob, DocumentReport>(new URL(`./document-worker${extname(import.meta.filename)}`, import.meta.url));
 /** All documents of a process. Each user has one of them at a time. */
-const queue = new BoundedQueue({ running: 1, waiting: 256, waitMs: 5_000 });
+const queue = new FairQueue(classes.sandbox);
 
 /** What compiling the patterns of a stored document may take on the main thread, in milliseconds of a processor. */
 const maximumStoredMs = 100;
@@ -47,7 +49,7 @@ export async function isCheapDocument(document: Schema): Promise<boolean> {
 
 async function runJob(job: DocumentJob): Promise<DocumentReport> {
   try {
-    return await queue.run(() => sandbox.run(job));
+    return await queue.run('', () => sandbox.run(job));
   } catch (error) {
     // What the clock has ended may succeed later.
     throw error instanceof SandboxEndedError && error.limit === 'elapsed' ? busyProblem() : error;

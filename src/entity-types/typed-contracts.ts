@@ -10,7 +10,7 @@ import type { Database } from '../database/tables.ts';
 import { type Action, allActions } from '../rights/vocabulary.ts';
 import { contentTag, etagOf, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
-import { BoundedQueue, KeyedQueues } from '../admission/queue.ts';
+import type { Admission } from '../admission/admission.ts';
 import { inTurn } from '../admission/turns.ts';
 import { isPermitted } from '../rights/permit.ts';
 import { findDocuments, listTypes } from './store.ts';
@@ -24,10 +24,6 @@ const maximumCharacters = { documents: 4_194_304, parts: 16_777_216 };
 /** Documents that one statement reads. */
 const documentsAtOnce = 50;
 const storedCharacters = 33_554_432;
-
-/** A request has 15 seconds. */
-const ofUser = { running: 1, waiting: 16, waitMs: 6_000 };
-const ofProcess = { running: 1, waiting: 256, waitMs: 3_000 };
 
 interface SeenName {
   name: string;
@@ -44,13 +40,13 @@ interface Made {
 
 export class TypedContracts {
   readonly #db: Kysely<Database>;
-  readonly #ofUser = new KeyedQueues(ofUser);
-  readonly #ofProcess = new BoundedQueue(ofProcess);
+  readonly #admission: Admission;
   readonly #tags = new WeakMap<ContractDocument, string>();
   readonly #made = new LRUCache<string, Made>({ maxSize: storedCharacters, sizeCalculation: ({ text }) => text.length });
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, admission: Admission) {
     this.#db = db;
+    this.#admission = admission;
   }
 
   /** The names of types on whose entities the principal may do something, in order. */
@@ -97,13 +93,11 @@ export class TypedContracts {
   }
 
   #makeInTurn({ user }: Principal, contract: ContractDocument, wanted: readonly NamedType[], key: string): Promise<Made> {
-    return this.#ofUser.run(user.name, () =>
-      this.#ofProcess.run(async () => {
-        const made = this.#made.get(key) ?? (await this.#make(user.name, contract, wanted));
-        this.#made.set(key, made);
-        return made;
-      }),
-    );
+    return this.#admission.run('contract', { flow: user.name }, async () => {
+      const made = this.#made.get(key) ?? (await this.#make(user.name, contract, wanted));
+      this.#made.set(key, made);
+      return made;
+    });
   }
 
   async #make(userName: string, contract: ContractDocument, wanted: readonly NamedType[]): Promise<Made> {

@@ -1,4 +1,5 @@
 /** The parts of the process that this room needs: nearly all, because each has metrics. */
+import type { Admission } from '../admission/admission.ts';
 import type { FollowedFile, Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { EntityContext } from '../entities/reading/context.ts';
@@ -9,6 +10,8 @@ import type { DailyBackups } from '../administration/daily-backups.ts';
 import type { Background } from '../background/background.ts';
 
 export interface MonitoringContext extends PasswordChangeContext, IssuerContext, TypeContext, EntityContext {
+  /** Bounds concurrent work. */
+  admission: Admission;
   /** The tokens of which a scraper of `/metrics` must show one; undefined: there is no such route. */
   metricsTokens: Current<readonly Secret[]> | undefined;
   /** The files of secrets that this process follows. */

@@ -55,15 +55,6 @@ export function createMetricSet(context: MonitoringContext): MetricSet {
     'max',
   );
 
-  // The queue is read through the context each time, because tests replace it.
-  meters.gauge('password_gate_running', 'Password hashes being computed.', () => context.hashingQueue.running);
-  meters.gauge('password_gate_running_limit', 'Most password hashes computed at once.', () => context.hashingQueue.limit);
-  meters.gauge('password_gate_waiting', 'Password hashes waiting for their turn.', () => context.hashingQueue.waiting);
-  meters.counter(
-    'password_gate_refused_total',
-    'Password hashes refused because too many were waiting, or for too long.',
-    () => context.hashingQueue.refused,
-  );
   meters.counters(
     'password_attempts_total',
     'Passwords tried at sign-in and at a password change.',
@@ -71,16 +62,15 @@ export function createMetricSet(context: MonitoringContext): MetricSet {
     () => context.throttle.outcomes,
   );
 
-  const ofQueues = (figure: 'running' | 'waiting' | 'refused') => () =>
-    Object.fromEntries(context.entityQueues.figures.map(({ name, [figure]: number }) => [name, number]));
-  meters.gauges('entity_queue_running', 'Entity operations of each queue that run.', 'queue', ofQueues('running'));
-  meters.gauges('entity_queue_waiting', 'Entity operations of each queue that wait for their turn.', 'queue', ofQueues('waiting'));
-  meters.counters(
-    'entity_queue_refused_total',
-    'Entity operations refused because too many were waiting, or for too long.',
-    'queue',
-    ofQueues('refused'),
-  );
+  // The admission is read through the context each time, because tests replace it.
+  const ofClasses = (figure: 'running' | 'limit' | 'waiting' | 'refused') => () =>
+    Object.fromEntries(
+      context.admission.figures.map(({ name, [figure]: number }) => [name, number] as const).filter(([, number]) => number < Infinity),
+    );
+  meters.gauges('admission_running', 'Jobs of each class that run.', 'class', ofClasses('running'));
+  meters.gauges('admission_running_limit', 'Most jobs of each class that run at once.', 'class', ofClasses('limit'));
+  meters.gauges('admission_waiting', 'Jobs of each class that wait.', 'class', ofClasses('waiting'));
+  meters.counters('admission_refused_total', 'Jobs of each class that were not admitted.', 'class', ofClasses('refused'));
 
   meters.gauge('principal_cache_entries', 'Verified credentials kept in the process.', () => principals.size);
   meters.counter('principal_cache_hits_total', 'Credentials found there.', () => principals.hits);

@@ -9,7 +9,7 @@ import { pendingMigrations } from '../database/migration-state.ts';
 import { storesPreparedStatements, preparedStatementsAdvice } from '../database/prepared-statements.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
-import { createHashingQueue } from '../admission/queue.ts';
+import { Admission } from '../admission/admission.ts';
 import { hashPassword } from '../credentials/hash.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
@@ -184,7 +184,7 @@ async function ensureAdministrator(
   let file: string | undefined;
   try {
     if (await hasUsers(store.db)) return undefined;
-    const hash = await hashPassword({ hashingQueue: createHashingQueue(), peppers }, password);
+    const hash = await hashPassword({ admission: new Admission(), peppers }, password);
     const writeFile = async () => {
       if (directory !== undefined) file = await writePassword(directory, password, config.databaseUrl ? databaseName(url) : 'embedded');
     };

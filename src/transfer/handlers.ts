@@ -27,7 +27,6 @@ import { asCsv, asNdjson, exportedParts } from './export.ts';
 import { importRows } from './import.ts';
 import type { ImportPermits } from './import-work.ts';
 import { readNdjson } from './ndjson-reader.ts';
-import { Places } from './places.ts';
 import { asReport } from './report.ts';
 import { streamOf } from './streams.ts';
 import { readUpload } from './upload.ts';
@@ -53,9 +52,8 @@ export function transferHandlers(
   presentPrincipal: PresentPrincipal,
   stopping: AbortSignal,
 ): Pick<Handlers, 'exportEntities' | 'exportQuery' | 'importEntities'> {
-  const { store, readers, entityTypes } = context;
-  const exports = new Places('exports', { user: 2, process: 4 });
-  const imports = new Places('imports', { user: 1, process: 2 });
+  const { store, readers, entityTypes, admission } = context;
+  const imports = admission.queueOf('imports');
 
   /** The problem that `error` is, for an answer that has begun. Logs it and writes its audit event. */
   const tell = async (error: unknown, request: FastifyRequest): Promise<ProblemDocument> => {
@@ -77,7 +75,7 @@ export function transferHandlers(
     assertSearchable(await wantedBy(principal), type?.companion);
     // HEAD reads nothing.
     if (request.method === 'HEAD') return { status: 200 as const, body: new StreamedText(mediaType, Readable.from([])) };
-    atEnd(reply, exports.take(principal.user.name));
+    atEnd(reply, await admission.queueOf('exports').enter(principal.user.name));
     const detail = { entity: name, format: mediaType === types.csv ? 'csv' : 'ndjson' };
     await recordWithinQuota(context, caller, { event: 'entity.exported', outcome: 'ok', sessionId: principal.session?.id, detail });
     const present = async () => {
@@ -124,7 +122,7 @@ export function transferHandlers(
       const type = await entityTypes.find(name);
       if (query.by !== undefined && query.by !== keyHeader) uniqueBy(type, query.by);
       const isCsv = query.format ? query.format === 'csv' : /^text\/csv\b/i.test(request.headers['content-type'] ?? '');
-      atEnd(reply, imports.take(principal.user.name));
+      atEnd(reply, await imports.enter(principal.user.name));
       atEnd(reply, allowLongUpload(request.raw.socket));
       const limitBytes = entityLimitOf(context.config);
       const chunks = readUpload(body as unknown as IncomingMessage, streamedBodyLimitBytes, stopping, () => imports.isWanted);

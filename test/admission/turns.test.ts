@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { inTurn, Pauses } from '../../src/admission/turns.ts';
-import { BoundedQueue } from '../../src/admission/queue.ts';
+import { FairQueue } from '../../src/admission/queue.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 import { countTurns } from '../support/turns.ts';
@@ -45,11 +45,11 @@ test('one piece of each caller runs in rotation, and each caller’s pieces in o
 
 test('a refusal comes before long pieces that wait (rule 80)', async () => {
   const { done, add, end } = pieces();
-  const queue = new BoundedQueue({ running: 1, waiting: 1, waitMs: 60_000 });
-  const leave = await queue.enter();
-  const refused = queue.enter().catch(() => done.push('refused'));
+  const queue = new FairQueue({ flow: [1, 1, 60_000] });
+  const leave = await queue.enter('ada');
+  const refused = queue.enter('ada').catch(() => done.push('refused'));
   for (const name of ['a1', 'a2', 'a3']) add('ada', name, 5);
-  queue.rejectWaiting(() => new Error('refused') as never);
+  queue.rejectWaiting('ada', () => new Error('refused') as never);
   await Promise.all([end(), refused]);
   leave();
   expect(done).toEqual(['a1', 'refused', 'a2', 'a3']);

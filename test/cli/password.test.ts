@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { takePassword } from '../../src/cli/password.ts';
 import { readConfig } from '../../src/config/settings.ts';
-import { createHashingQueue } from '../../src/admission/queue.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { verifyPassword } from '../../src/credentials/hash.ts';
 
 const good = 'a mild horse battery staple';
 const config = readConfig({});
-const hashing = { hashingQueue: createHashingQueue(), peppers: [] };
+const hashing = { admission: new Admission(), peppers: [] };
 
 /** Reads a password from a terminal that types the next of `answers` at each prompt. */
 async function typed(answers: string[], fromStdin = false) {

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { argon2i, argon2id, hash } from 'argon2';
-import { createHashingQueue, BoundedQueue } from '../../src/admission/queue.ts';
+import { Admission, type JobOrigin } from '../../src/admission/admission.ts';
+import type { ClassName } from '../../src/admission/classes.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 
-const hashing = { hashingQueue: createHashingQueue(), peppers: [] };
+const hashing = { admission: new Admission(), peppers: [] };
 const password = 'nine purple walruses waltz';
 let stored = '';
 
@@ -11,15 +12,14 @@ beforeAll(async () => {
   stored = await hashPassword(hashing, password);
 });
 
-/** Counts the hashes computed in the hashing queue. */
-class CountingGate extends BoundedQueue {
+/** Counts the hashes that are admitted. */
+class CountingAdmission extends Admission {
   jobs = 0;
-  override run<T>(work: () => Promise<T>): Promise<T> {
+  override run<T>(name: ClassName, origin: JobOrigin, job: () => Promise<T>): Promise<T> {
     this.jobs += 1;
-    return super.run(work);
+    return super.run(name, origin, job);
   }
 }
-const countingGate = () => new CountingGate({ running: 1, waiting: 1, waitMs: 2000 });
 
 /** The stored hash with other parameters. */
 const poisoned = (from: string, to: string) => {
@@ -86,8 +86,8 @@ describe('a foreign stored hash', () => {
       ['p=1', 'p=0'],
       ['m=19456', 'm=4'],
     ] as const) {
-      const one = countingGate();
-      expect(await verifyPassword({ hashingQueue: one, peppers: [] }, poisoned(from, to), password), to).toEqual(refused);
+      const one = new CountingAdmission();
+      expect(await verifyPassword({ admission: one, peppers: [] }, poisoned(from, to), password), to).toEqual(refused);
       expect(one.jobs).toBe(1);
     }
     expect((await verifyPassword(hashing, poisoned('t=2', 't=10'), password)).unusable).toBeUndefined();
@@ -105,8 +105,8 @@ describe('a foreign stored hash', () => {
       `${stored}\n`,
       poisoned('v=19', 'v=16'),
     ]) {
-      const one = countingGate();
-      expect(await verifyPassword({ hashingQueue: one, peppers: [] }, foreign, password), foreign).toEqual(refused);
+      const one = new CountingAdmission();
+      expect(await verifyPassword({ admission: one, peppers: [] }, foreign, password), foreign).toEqual(refused);
       expect(one.jobs).toBe(1);
     }
   });
@@ -114,13 +114,13 @@ describe('a foreign stored hash', () => {
 
 describe('a missing stored hash', () => {
   test('never matches and costs one verification like any other (rule 42: the answer does not reveal which names exist)', async () => {
-    const one = countingGate();
-    expect(await verifyPassword({ hashingQueue: one, peppers: [] }, undefined, password)).toEqual({
+    const one = new CountingAdmission();
+    expect(await verifyPassword({ admission: one, peppers: [] }, undefined, password)).toEqual({
       matches: false,
       outdated: false,
       unusable: undefined,
     });
-    expect(await verifyPassword({ hashingQueue: one, peppers: [] }, undefined, '')).toEqual({
+    expect(await verifyPassword({ admission: one, peppers: [] }, undefined, '')).toEqual({
       matches: false,
       outdated: false,
       unusable: undefined,
@@ -129,12 +129,12 @@ describe('a missing stored hash', () => {
   });
 
   test('takes as long as a stored one (rule 42)', async () => {
-    const one = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
+    const one = new Admission({ cores: 1 });
     const median = async (target: string | undefined) => {
       const times: number[] = [];
       for (let round = 0; round < 9; round += 1) {
         const start = process.cpuUsage();
-        await verifyPassword({ hashingQueue: one, peppers: [] }, target, 'wrong');
+        await verifyPassword({ admission: one, peppers: [] }, target, 'wrong');
         const { user, system } = process.cpuUsage(start);
         times.push(user + system);
       }

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { updatePassword } from '../../src/accounts/users.ts';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
-import { createHashingQueue } from '../../src/admission/queue.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 import { readPeppers, type Peppers } from '../../src/credentials/pepper.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
@@ -85,10 +85,10 @@ describe('PASSWORD_PEPPER_FILE', () => {
 });
 
 describe('a hash with a pepper', () => {
-  const hashingQueue = createHashingQueue();
+  const admission = new Admission();
 
   test('has its id as PHC strings do, and is argon2id with that secret (rule 36)', async () => {
-    const stored = await hashPassword({ hashingQueue, peppers: await peppersOf(`2026:${first}`) }, password);
+    const stored = await hashPassword({ admission, peppers: await peppersOf(`2026:${first}`) }, password);
     expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1,keyid=MjAyNg\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(stored).not.toContain(first);
     expect(await verify(stored, password, { secret: Buffer.from(first) })).toBe(true);
@@ -96,26 +96,26 @@ describe('a hash with a pepper', () => {
   });
 
   test('matches while its pepper is listed, and is outdated if another one is the first (rules 36 and 87)', async () => {
-    const old = { hashingQueue, peppers: await peppersOf(`2026:${first}`) };
-    const rotated = { hashingQueue, peppers: await peppersOf(`2027:${second}`, `2026:${first}`) };
+    const old = { admission, peppers: await peppersOf(`2026:${first}`) };
+    const rotated = { admission, peppers: await peppersOf(`2027:${second}`, `2026:${first}`) };
     const stored = await hashPassword(old, password);
     expect(await verifyPassword(old, stored, password)).toEqual({ matches: true, outdated: false, unusable: undefined });
     expect(await verifyPassword(rotated, stored, password)).toEqual({ matches: true, outdated: true, unusable: undefined });
     expect(await verifyPassword(rotated, stored, 'another')).toEqual({ matches: false, outdated: false, unusable: undefined });
-    const renamed = { hashingQueue, peppers: await peppersOf(`2026:${second}`) };
+    const renamed = { admission, peppers: await peppersOf(`2026:${second}`) };
     expect((await verifyPassword(renamed, stored, password)).matches).toBe(false);
   });
 
   test('from before the first pepper matches, and is outdated (rule 36)', async () => {
-    const stored = await hashPassword({ hashingQueue, peppers: [] }, password);
-    const peppered = { hashingQueue, peppers: await peppersOf(`2026:${first}`) };
+    const stored = await hashPassword({ admission, peppers: [] }, password);
+    const peppered = { admission, peppers: await peppersOf(`2026:${first}`) };
     expect(await verifyPassword(peppered, stored, password)).toEqual({ matches: true, outdated: true, unusable: undefined });
   });
 
   test('of an unlisted pepper is refused without computing it, and the missing pepper is named (rule 87)', async () => {
-    const stored = await hashPassword({ hashingQueue, peppers: await peppersOf(`2026:${first}`) }, password);
+    const stored = await hashPassword({ admission, peppers: await peppersOf(`2026:${first}`) }, password);
     for (const peppers of [[], await peppersOf(`2027:${first}`)]) {
-      expect(await verifyPassword({ hashingQueue, peppers }, stored, password)).toEqual({
+      expect(await verifyPassword({ admission, peppers }, stored, password)).toEqual({
         matches: false,
         outdated: false,
         unusable: 'its pepper 2026 is not in PASSWORD_PEPPER_FILE',
@@ -124,7 +124,7 @@ describe('a hash with a pepper', () => {
     const peppers = await peppersOf(`2026:${first}`);
     for (const keyId of ['', 'MjAyNh', 'MjAyNg=', 'MjAyNg,keyid=MjAyNg', 'A', 'MjAyNjIwMjY0']) {
       const forged = stored.replace('keyid=MjAyNg', `keyid=${keyId}`);
-      expect((await verifyPassword({ hashingQueue, peppers }, forged, password)).unusable, keyId).toBeDefined();
+      expect((await verifyPassword({ admission, peppers }, forged, password)).unusable, keyId).toBeDefined();
     }
   });
 });
@@ -161,7 +161,7 @@ describe('signing in', async () => {
     const { id } = await service().createUser('lin');
     const replica = await service().replica({ PASSWORD_PEPPER_FILE: after });
     onTestFinished(() => replica.close());
-    const changed = await hashPassword({ hashingQueue: createHashingQueue(), peppers: await peppersOf(`2026:${first}`) }, fresh);
+    const changed = await hashPassword({ admission: new Admission(), peppers: await peppersOf(`2026:${first}`) }, fresh);
     const answer = await whileWaiting(
       service(),
       sql`select from user_account where id = ${id} for update`,

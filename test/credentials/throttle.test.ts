@@ -5,7 +5,7 @@ import { isOutage } from '../../src/database/failure.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { Problem } from '../../src/problems/errors.ts';
 import { deleteIdleAttempts, resetAttempts } from '../../src/credentials/attempts.ts';
-import { createHashingQueue } from '../../src/admission/queue.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 import { ServiceSecrets } from '../../src/database/service-secrets.ts';
 import { createThrottle, failuresUntilLocked, type Attempt, type Throttle } from '../../src/credentials/throttle.ts';
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await db.deleteFrom('login_attempt').execute();
-  throttle = createThrottle(db, new ServiceSecrets(db));
+  throttle = createThrottle(db, new ServiceSecrets(db), new Admission());
 });
 
 let looks = 0;
@@ -216,14 +216,14 @@ describe('an address', () => {
 });
 
 describe('concurrent attempts', () => {
-  const hashing = { hashingQueue: createHashingQueue(undefined, { schedule: patient }), peppers: [] };
+  const hashing = { admission: new Admission({ schedule: patient }), peppers: [] };
   let crowded: Kysely<Database>;
   beforeAll(() => {
     crowded = openPatiently(database);
   });
   afterAll(() => crowded.destroy());
   beforeEach(() => {
-    throttle = createThrottle(crowded, new ServiceSecrets(crowded), patient);
+    throttle = createThrottle(crowded, new ServiceSecrets(crowded), new Admission({ schedule: patient }));
   });
   const password = 'nine purple walruses waltz';
   let stored = '';
@@ -255,7 +255,7 @@ describe('concurrent attempts', () => {
 
   test('429 — of 200 guesses over several instances five are verified as well (rule 41)', async () => {
     const databases = [openPatiently(database), openPatiently(database), openPatiently(database)];
-    const instances = databases.map((one) => createThrottle(one, new ServiceSecrets(one), patient));
+    const instances = databases.map((one) => createThrottle(one, new ServiceSecrets(one), new Admission({ schedule: patient })));
     const results = await times(200, (index) => login(instances[index % 3] ?? throttle, adaElsewhere(), `guess ${index}`));
     expect(looks).toBe(5);
     expect(refused(results)).toHaveLength(195);
@@ -287,7 +287,7 @@ describe('concurrent attempts', () => {
   test('200 — 50 right passwords over several instances are all accepted, also with only one failure left (rule 41)', async () => {
     for (let failure = 1; failure <= 4; failure += 1) await throttle.attempt(ada, bad);
     const databases = [openPatiently(database), openPatiently(database), openPatiently(database)];
-    const instances = databases.map((one) => createThrottle(one, new ServiceSecrets(one), patient));
+    const instances = databases.map((one) => createThrottle(one, new ServiceSecrets(one), new Admission({ schedule: patient })));
     const results = await times(50, (index) => login(instances[index % 3] ?? throttle, ada, password));
     expect(refused(results)).toEqual([]);
     expect(granted(results)).toBe(50);
@@ -351,7 +351,7 @@ test('only a failure waits for the disk; other outcomes are answered after a lat
         for each row when (new.kind = 'account') execute function note_commit()`,
     )
     .execute(ownDb);
-  const instance = createThrottle(ownDb, new ServiceSecrets(ownDb));
+  const instance = createThrottle(ownDb, new ServiceSecrets(ownDb), new Admission());
   await instance.attempt(ada, bad);
   await instance.attempt(ada, good);
   const { rows } = await sql<{ setting: string }>`select setting from commits`.execute(ownDb);
@@ -372,10 +372,16 @@ describe('an attempt that fails for another reason', () => {
     await throttle.attempt(ada, bad);
     await db.updateTable('login_attempt').set({ pending: 4, failures: 1 }).execute();
     await later('12 seconds');
-    const waiting = createThrottle(db, new ServiceSecrets(db), (_ms, action) => {
-      action();
-      return () => undefined;
-    });
+    const waiting = createThrottle(
+      db,
+      new ServiceSecrets(db),
+      new Admission({
+        schedule: (_ms, action) => {
+          action();
+          return () => undefined;
+        },
+      }),
+    );
     await expect(waiting.attempt(ada, good)).rejects.toMatchObject({ code: 'busy' });
     await later('3 seconds');
     expect((await throttle.attempt(ada, bad)).failures).toBe(6);
@@ -386,10 +392,16 @@ describe('an attempt that fails for another reason', () => {
   test('503 — waits for attempts in other processes, then fails without verifying the password (rule 41)', async () => {
     await throttle.attempt(ada, bad);
     await db.updateTable('login_attempt').set({ pending: 5, failures: 0 }).where('kind', '=', 'account').execute();
-    const impatient = createThrottle(db, new ServiceSecrets(db), (ms, action) => {
-      if (ms < 1000) action();
-      return () => undefined;
-    });
+    const impatient = createThrottle(
+      db,
+      new ServiceSecrets(db),
+      new Admission({
+        schedule: (ms, action) => {
+          if (ms < 1000) action();
+          return () => undefined;
+        },
+      }),
+    );
     looks = 0;
     await expect(impatient.attempt(ada, good)).rejects.toMatchObject({ code: 'busy' });
     expect(looks).toBe(0);
@@ -400,7 +412,7 @@ describe('an attempt that fails for another reason', () => {
 
   test('503 — is not let through when the database cannot count it (rule 3)', async () => {
     const nowhere = open('postgres://127.0.0.1:1/nowhere');
-    await expect(createThrottle(nowhere, new ServiceSecrets(nowhere)).attempt(ada, good)).rejects.toSatisfy(isOutage);
+    await expect(createThrottle(nowhere, new ServiceSecrets(nowhere), new Admission()).attempt(ada, good)).rejects.toSatisfy(isOutage);
     expect(looks).toBe(0);
     await nowhere.destroy();
   });
@@ -408,7 +420,7 @@ describe('an attempt that fails for another reason', () => {
   test('is not let through when the database cannot take it back, even with the right password (rule 3)', async () => {
     const own = await createDatabase();
     const ownDb = open(own.url);
-    const instance = createThrottle(ownDb, new ServiceSecrets(ownDb));
+    const instance = createThrottle(ownDb, new ServiceSecrets(ownDb), new Admission());
     expect((await instance.attempt(ada, good)).granted).toBe('come in');
     await sql`drop function end_login_attempt`.execute(ownDb);
     await expect(instance.attempt(ada, good)).rejects.toThrow('end_login_attempt');

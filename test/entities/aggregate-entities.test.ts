@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../../src/authn/caller.ts';
 import { aggregateLimits } from '../../src/entities/querying/aggregate.ts';
-import type { Permit } from '../../src/rights/permit.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { faultsIn, seedMany, writeTypes } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
@@ -376,31 +375,30 @@ test('404 — a name without a type, where only declared names exist', async () 
 });
 
 test('200 — a list of another user, while aggregations of two users have their places among those of lists (rule 70)', async () => {
-  const { entityQueues: queues } = service().context;
+  const { admission } = service().context;
   const caller = { hasLeft: false } as Caller;
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  const long = ['eve', 'eve', 'dan'].map((userName) => queues.runAggregation({ userName } as Permit<'read'>, caller, () => over));
-  await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.running).toBe(3);
-  expect(queues.figures.find(({ name }) => name === 'lists')?.running).toBe(3);
-  const waiting = queues.runAggregation({ userName: 'ada' } as Permit<'read'>, caller, () => over);
+  const long = ['eve', 'eve', 'dan'].map((flow) => admission.run('aggregation', { flow, caller }, () => over));
+  await expect.poll(() => admission.figures.find(({ name }) => name === 'aggregation')?.running).toBe(3);
+  expect(admission.figures.find(({ name }) => name === 'list')?.running).toBe(3);
+  const waiting = admission.run('aggregation', { flow: 'ada', caller }, () => over);
   // It waits for a second, so on a slow machine it is refused before the list is there.
   waiting.catch(() => undefined);
-  await expect.poll(() => queues.figures.find(({ name }) => name === 'aggregations')?.waiting).toBe(1);
+  await expect.poll(() => admission.figures.find(({ name }) => name === 'aggregation')?.waiting).toBe(1);
   expect((await service().call('GET', '/rest/entity/order?limit=1', bob)).status).toBe(200);
   end();
   await Promise.all(long);
 });
 
 test('200 — a list of another user, while one user has as many lists and aggregations as it may (rule 70)', async () => {
-  const { entityQueues: queues } = service().context;
+  const { admission } = service().context;
   const caller = { hasLeft: false } as Caller;
-  const permit = { userName: 'eve' } as Permit<'read'>;
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const long = [
-    ...[1, 2].map(() => queues.runList(permit, caller, () => over)),
-    ...[1, 2].map(() => queues.runAggregation(permit, caller, () => over)),
+    ...[1, 2].map(() => admission.run('list', { flow: 'eve', caller }, () => over)),
+    ...[1, 2].map(() => admission.run('aggregation', { flow: 'eve', caller }, () => over)),
   ];
-  const lists = () => queues.figures.find(({ name }) => name === 'lists');
+  const lists = () => admission.figures.find(({ name }) => name === 'list');
   await expect.poll(() => [lists()?.running, lists()?.waiting]).toEqual([3, 1]);
   expect((await service().call('GET', '/rest/entity/order?limit=1', bob)).status).toBe(200);
   end();

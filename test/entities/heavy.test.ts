@@ -5,10 +5,7 @@
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Caller } from '../../src/authn/caller.ts';
-import type { Permit } from '../../src/rights/permit.ts';
-import { EntityQueues } from '../../src/entities/heavy.ts';
-import { HeldBytes } from '../../src/admission/held-bytes.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService, type Answer } from '../support/service.ts';
 
@@ -254,13 +251,12 @@ describe('getEntity', () => {
   });
 
   test('three heavy reads of a user run, and another user’s read waits for none of them (rule 70)', async () => {
-    const queues = new EntityQueues(new HeldBytes());
-    const caller = { hasLeft: false } as Caller;
+    const admission = new Admission();
     const begun: string[] = [];
     const ends: (() => void)[] = [];
-    const read = (userName: string) =>
-      queues.runHeavyRead({ userName } as Permit<'read'>, caller, () => {
-        begun.push(userName);
+    const read = (flow: string) =>
+      admission.run('heavy-read', { flow }, () => {
+        begun.push(flow);
         return new Promise<void>((resolve) => ends.push(resolve));
       });
     const reads = ['ada', 'ada', 'ada', 'ada', 'ada', 'bob'].map(read);
@@ -274,18 +270,17 @@ describe('getEntity', () => {
   });
 
   test('three lists of a user run, and another user’s list waits for none of them (rule 70)', async () => {
-    const queues = new EntityQueues(new HeldBytes());
-    const caller = { hasLeft: false } as Caller;
+    const admission = new Admission();
     const begun: string[] = [];
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    const list = (userName: string) =>
-      queues.runList({ userName } as Permit<'read'>, caller, () => {
-        begun.push(userName);
+    const list = (flow: string) =>
+      admission.run('list', { flow }, () => {
+        begun.push(flow);
         return over;
       });
     const lists = ['ada', 'ada', 'ada', 'ada', 'ada', 'bob', 'carol'].map(list);
     await expect.poll(() => begun).toEqual(['ada', 'ada', 'ada', 'bob']);
-    expect(queues.figures.find(({ name }) => name === 'lists')).toEqual({ name: 'lists', running: 4, waiting: 3, refused: 0 });
+    expect(admission.figures.find(({ name }) => name === 'list')).toEqual({ name: 'list', running: 4, limit: 4, waiting: 3, refused: 0 });
     end();
     await Promise.all(lists);
     expect(begun).toHaveLength(7);
@@ -301,8 +296,7 @@ test('deleteEntity: 204 — of the deletes of a user four wait for a row at once
   await client.query('begin');
   await client.query('select from entity where name = $1 and key = $2 for update', ['removed', locked.body.key]);
   const waiting = many(30, () => remove(ada, locked));
-  const { entityQueues: queues } = service().context;
-  const deletes = () => queues.figures.find(({ name }) => name === 'deletes');
+  const deletes = () => service().context.admission.figures.find(({ name }) => name === 'delete');
   await expect.poll(() => deletes()?.running).toBe(4);
   expect(deletes()?.waiting).toBeGreaterThan(0);
   expect((await remove(bob, free)).status).toBe(204);

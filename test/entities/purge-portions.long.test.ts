@@ -113,7 +113,7 @@ describe('deleteEntity', () => {
       locked,
       () => purge(customer),
       async () => {
-        const turns = service().context.entityQueues.figures.find(({ name }) => name === 'heavy-writes');
+        const turns = service().context.admission.figures.find(({ name }) => name === 'heavy-write');
         expect(turns?.running).toBe(1);
       },
     );

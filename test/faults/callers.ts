@@ -1,7 +1,7 @@
 /** Users, an API key and sessions for the load, inserted into a migrated database without the work on passwords. */
 import { Client } from 'pg';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
-import { createHashingQueue } from '../../src/admission/queue.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 
@@ -29,7 +29,7 @@ export async function makeCallers(
     const spare = Array.from({ length: spareCount }, (_, n) => `spare-${n}`);
     const { rows: accounts } = await client.query<{ id: string }>(
       'insert into user_account (name, display_name, password_hash) select name, name, $2 from unnest($1::text[]) as name returning id',
-      [[...users, ...spare], await hashPassword({ hashingQueue: createHashingQueue(), peppers: [] }, password)],
+      [[...users, ...spare], await hashPassword({ admission: new Admission(), peppers: [] }, password)],
     );
     const ids = accounts.map(({ id }) => id);
     const { rows: profiles } = await client.query<{ id: string }>(

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { availableParallelism } from 'node:os';
 import { sql } from 'kysely';
 import { AggregatorRegistry } from 'prom-client';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -127,8 +128,8 @@ test('password verifications are counted by result', async () => {
   const after = await read();
   const grown = (outcome: string) => after.value(name, { outcome }) - before.value(name, { outcome });
   expect([grown('succeeded'), grown('failed'), grown('throttled'), grown('busy'), grown('error')]).toEqual([1, 5, 1, 0, 0]);
-  expect(after.value('entity_service_password_gate_running')).toBe(0);
-  expect(after.value('entity_service_password_gate_running_limit')).toBeGreaterThan(0);
+  expect(after.value('entity_service_admission_running', { class: 'hashing' })).toBe(0);
+  expect(after.value('entity_service_admission_running_limit', { class: 'hashing' })).toBe(Math.min(4, availableParallelism()));
 });
 
 test('the cache shows its hits and the pool its open connections', async () => {
@@ -153,8 +154,7 @@ test('the cache shows its hits and the pool its open connections', async () => {
 test('heavy entity operations are counted while they run and while they wait', async () => {
   const cookie = await service().openSession((await service().createUser('carol')).id);
   const long = { text: 'x'.repeat(20_000) };
-  const of = async (figure: 'running' | 'waiting') =>
-    (await read()).value(`entity_service_entity_queue_${figure}`, { queue: 'heavy-writes' });
+  const of = async (figure: 'running' | 'waiting') => (await read()).value(`entity_service_admission_${figure}`, { class: 'heavy-write' });
   const sent = await service()
     .db.transaction()
     .execute(async (trx) => {

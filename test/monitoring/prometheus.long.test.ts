@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { BoundedQueue } from '../../src/admission/queue.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { found } from '../support/contract.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { readDocument, section } from '../support/markdown.ts';
@@ -42,7 +42,13 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     await service.createUser('ada');
     cookie = await service.signIn('ada');
     // Of two concurrent sign-ins one is refused.
-    service.context.hashingQueue = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
+    service.context.admission = new Admission({
+      cores: 1,
+      schedule: (_ms, action) => {
+        queueMicrotask(action);
+        return () => undefined;
+      },
+    });
     prometheus = await startPrometheus(await documented());
   });
   afterEach(() => {

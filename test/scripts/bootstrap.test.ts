@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createHashingQueue } from '../../src/admission/queue.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { readDocument } from '../support/markdown.ts';
 
@@ -44,7 +44,7 @@ test('an old Node.js is reported in one line', () => {
 test.runIf(process.platform === 'linux')(
   'the thread pool has four threads more than hash passwords, or the number in UV_THREADPOOL_SIZE (rule 38)',
   () => {
-    expect(bootstrapped(countThreads)).toBe(String(createHashingQueue().limit + 4));
+    expect(bootstrapped(countThreads)).toBe(String(new Admission().queueOf('hashing').limit + 4));
     expect(bootstrapped(countThreads, { UV_THREADPOOL_SIZE: '5' })).toBe('5');
   },
 );

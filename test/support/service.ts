@@ -12,7 +12,7 @@ import type { Database } from '../../src/database/tables.ts';
 import type { Action, Condition } from '../../src/rights/vocabulary.ts';
 import type { Store } from '../../src/database/port.ts';
 import type { TokenClock } from '../../src/oidc/tokens/issuer-registry.ts';
-import { createHashingQueue } from '../../src/admission/queue.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { createThrottle } from '../../src/credentials/throttle.ts';
 import { openService, type Service } from '../../src/service.ts';
@@ -100,8 +100,8 @@ export class TestService {
   /** Removes the time limits on waiting sign-ins, which a busy machine would otherwise exceed. */
   waitPatiently(): void {
     const { context } = this.#service;
-    context.hashingQueue = createHashingQueue(undefined, { schedule: patient });
-    context.throttle = createThrottle(context.store.db, context.serviceSecrets, patient);
+    context.admission = new Admission({ schedule: patient });
+    context.throttle = createThrottle(context.store.db, context.serviceSecrets, context.admission);
   }
 
   get db(): Kysely<Database> {

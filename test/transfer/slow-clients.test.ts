@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readCsv } from '../../src/transfer/csv-reader.ts';
 import { readNdjson } from '../../src/transfer/ndjson-reader.ts';
 import type { ImportRow, ImportRows } from '../../src/transfer/import-row.ts';
-import { Places } from '../../src/transfer/places.ts';
+import { Admission } from '../../src/admission/admission.ts';
 import { streamOf } from '../../src/transfer/streams.ts';
 import { readUpload } from '../../src/transfer/upload.ts';
 
@@ -51,13 +51,13 @@ test('an upload ends when the client sends nothing for a minute, or less than 16
 });
 
 test('an upload whose place another user wants ends when the client sends less than 1 MiB a minute (rule 80)', async () => {
-  const places = new Places('imports', { user: 1, process: 2 });
+  const places = new Admission().queueOf('imports');
   const parts = (bytes: number) => Array.from({ length: 20 }, () => bytes);
-  const leave = places.take('ada');
-  places.take('bob');
-  expect(() => places.take('ada')).toThrow('rate-limited');
+  const leave = await places.enter('ada');
+  await places.enter('bob');
+  await expect(places.enter('ada')).rejects.toThrow('rate-limited');
   expect(await read(parts(16_384), 50_000, () => places.isWanted)).toEqual([20, 'request-timeout']);
-  expect(() => places.take('eve')).toThrow('busy');
+  await expect(places.enter('eve')).rejects.toThrow('busy');
   expect(await read(parts(16_384), 50_000, () => places.isWanted)).toEqual([1, 'request-timeout']);
   expect(await read(parts(2 ** 20), 50_000, () => places.isWanted)).toEqual([20, 'request-timeout']);
   leave();

@@ -9,23 +9,12 @@ import { isRefusal } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from '../writing/conflict-name.ts';
 import { inRounds } from '../writing/rounds.ts';
-import type { WriteTurns } from '../heavy.ts';
+import { admissionWithin, TurnNeededError, type WriteTurn } from './turns.ts';
 import { claimKey, inProgress, storeEffects, type Claim, type Effect } from './idempotency.ts';
 import type { Writes } from '../writing/update.ts';
 
 /** A lost round means that another request took the key meanwhile, or that the transaction needs another turn. */
 const rounds = 5;
-
-type Turn = 'keyed' | 'contended' | 'heavy' | 'heavy-patch';
-
-/** Ends a transaction that is to run again in a turn of its own kind: it must not wait for that while it has a connection and locks. */
-class TurnNeeded extends Error {
-  readonly turn: Turn;
-  constructor(turn: Turn) {
-    super(`the transaction needs a ${turn} turn`);
-    this.turn = turn;
-  }
-}
 
 /** Ends a transaction whose key another request has taken meanwhile. */
 class KeyTaken extends Error {}
@@ -64,10 +53,10 @@ async function writeUnlessDone<T>(
   { claim, isHeavy, isPatch = false, write, effectsOf, replay }: RepeatableWrite<T>,
 ): Promise<OnceDone<T>> {
   if (!claim) return { outcome: await write(writes), isReplayed: false };
-  let turn: Turn = !isHeavy ? 'keyed' : isPatch ? 'heavy-patch' : 'heavy';
+  let turn: WriteTurn = !isHeavy ? 'keyed-write' : isPatch ? 'heavy-patch' : 'heavy-write';
   const attempt = () =>
     writes.store.transaction(async (trx) => {
-      const within: Writes = { store: statementsWithin(trx), queues: turnsWithin(turn), types: writes.types.within(trx) };
+      const within: Writes = { store: statementsWithin(trx), admission: admissionWithin(turn), types: writes.types.within(trx) };
       const effects = await claimKey(trx, claim);
       if (effects) return { outcome: await replay(effects, within), isReplayed: true };
       const outcome = await write(within).catch(async (error: unknown) => {
@@ -80,40 +69,12 @@ async function writeUnlessDone<T>(
     });
   const round = async () => {
     try {
-      return await inTurn(writes.queues, turn, permit, caller, attempt);
+      return await writes.admission.run(turn, { flow: permit.userName, caller }, attempt);
     } catch (error) {
-      if (error instanceof TurnNeeded) ({ turn } = error);
+      if (error instanceof TurnNeededError) ({ turn } = error);
       else if (!(error instanceof KeyTaken)) throw error;
       return undefined;
     }
   };
   return await inRounds(round, rounds, inProgress);
-}
-
-function inTurn<T>(queues: WriteTurns, turn: Turn, permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
-  switch (turn) {
-    case 'keyed':
-      return queues.runKeyed(permit, job);
-    case 'contended':
-      return queues.runContended(permit, job);
-    case 'heavy':
-      return queues.runHeavy(permit, caller, job);
-    case 'heavy-patch':
-      return queues.runHeavyPatch(permit, caller, job);
-  }
-}
-
-/** The turns in a transaction that has `turn`: a job runs at once, or the transaction needs another turn. */
-function turnsWithin(turn: Turn): WriteTurns {
-  const among = async <T>(needed: Turn, turns: readonly Turn[], job: () => Promise<T>): Promise<T> => {
-    if (!turns.includes(turn)) throw new TurnNeeded(needed);
-    return await job();
-  };
-  return {
-    runHeavy: (_permit, _caller, job) => among('heavy', ['heavy', 'heavy-patch'], job),
-    runHeavyPatch: (_permit, _caller, job) => among('heavy-patch', ['heavy', 'heavy-patch'], job),
-    runContended: (_permit, job) => among('contended', ['contended', 'heavy', 'heavy-patch'], job),
-    runKeyed: (_permit, job) => job(),
-    runDelete: (_permit, job) => job(),
-  };
 }

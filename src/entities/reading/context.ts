@@ -4,7 +4,7 @@ import type { Store } from '../../database/port.ts';
 import type { ServiceSecrets } from '../../database/service-secrets.ts';
 import type { Readers } from '../../database/standby/readers.ts';
 import type { EntityTypes } from '../../entity-types/types.ts';
-import type { EntityQueues } from '../heavy.ts';
+import type { Admission } from '../../admission/admission.ts';
 
 /** For reading entities. */
 export interface ReadingContext {
@@ -14,8 +14,8 @@ export interface ReadingContext {
   readers: Readers;
   /** The schemas of declared entities' fields. */
   entityTypes: EntityTypes;
-  /** Bounds concurrent entity operations that cost the database much. */
-  entityQueues: EntityQueues;
+  /** Bounds concurrent work. */
+  admission: Admission;
 }
 
 /** For reading and writing them. */

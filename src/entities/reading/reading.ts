@@ -8,7 +8,7 @@ import type { Permit } from '../../rights/permit.ts';
 import { aggregateEntities } from '../querying/aggregate.ts';
 import type { AggregateRequest } from '../querying/aggregate-request.ts';
 import { Cursors, positionIn } from '../querying/cursors.ts';
-import type { EntityQueues } from '../heavy.ts';
+import type { Admission } from '../../admission/admission.ts';
 import { listVersions, type VersionQuery } from '../history/history.ts';
 import type { ReadingContext } from './context.ts';
 import { historyRetention } from '../retention.ts';
@@ -25,13 +25,13 @@ export interface ReadingCaller {
 export class EntityReading {
   readonly #readers: Readers;
   readonly #types: EntityTypes;
-  readonly #queues: EntityQueues;
+  readonly #admission: Admission;
   readonly #cursors: Cursors;
 
-  constructor({ serviceSecrets, readers, entityTypes, entityQueues }: ReadingContext) {
+  constructor({ serviceSecrets, readers, entityTypes, admission }: ReadingContext) {
     this.#readers = readers;
     this.#types = entityTypes;
-    this.#queues = entityQueues;
+    this.#admission = admission;
     this.#cursors = new Cursors(serviceSecrets);
   }
 
@@ -44,7 +44,7 @@ export class EntityReading {
     return readByType(this.#types, permit.entity, async (type) => {
       const request = await requestFor(type);
       const read = await this.#begin(permit, from, type, request.cursor, request.targets.size > 0);
-      return await this.#queues.runList(permit, from.caller, () =>
+      return await this.#admission.run('list', { flow: permit.userName, caller: from.caller }, () =>
         read((reads) => listEntities(reads, this.#cursors, permit, request, type?.companion)),
       );
     });
@@ -59,7 +59,7 @@ export class EntityReading {
     return readByType(this.#types, permit.entity, async (type) => {
       const request = await requestFor(type);
       const read = await this.#begin(permit, from, type, undefined, request.targets.size > 0);
-      return await this.#queues.runAggregation(permit, from.caller, () =>
+      return await this.#admission.run('aggregation', { flow: permit.userName, caller: from.caller }, () =>
         read((reads) => aggregateEntities(reads, permit, request, type?.companion)),
       );
     });
@@ -75,7 +75,7 @@ export class EntityReading {
     const type = await this.#types.find(permit.entity);
     const read = await this.#begin(permit, from, type, query.cursor);
     const keep = historyRetention(type?.document);
-    return await this.#queues.runHeavyRead(permit, from.caller, () =>
+    return await this.#admission.run('heavy-read', { flow: permit.userName, caller: from.caller }, () =>
       read((reads) => listVersions(reads, this.#cursors, permit, key, { ...query, keep })),
     );
   }

@@ -37,7 +37,7 @@ export interface CreatedKey {
  * pointers begin with the index of the item.
  */
 export async function createMany(
-  { store, queues }: Writes,
+  { store, admission }: Writes,
   permit: Permit<'create'>,
   caller: Caller,
   type: EntityType | undefined,
@@ -45,7 +45,7 @@ export async function createMany(
   limitBytes: number,
 ): Promise<CreatedKey[] | undefined> {
   const checked = await checkAll(type, items, limitBytes);
-  return await queues.runHeavy(permit, caller, async () => {
+  return await admission.run('heavy-write', { flow: permit.userName, caller }, async () => {
     await requireAllReferences(store, permit, checked);
     const bulk = new Bulk(permit, caller, checked);
     try {

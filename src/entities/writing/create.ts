@@ -47,9 +47,9 @@ async function createUnlessDone(
   { fields, text, claim, limitBytes }: Creation,
 ): Promise<OnceDone<EntityRow>> {
   requireStoredSize(text, limitBytes);
-  const { store, queues, types } = writes;
+  const { store, admission, types } = writes;
   const heavy = isHeavy(text);
-  const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : queues.runKeyed(permit, job));
+  const inTurn = <T>(job: () => Promise<T>) => admission.run(heavy ? 'heavy-write' : 'keyed-write', { flow: permit.userName, caller }, job);
   return await whileTypeIsCurrent(types, permit.entity, async (type) => {
     let checked: Checked;
     try {
@@ -72,14 +72,15 @@ async function createUnlessDone(
  * nothing written, when the type has changed. Throws 409 and 422 as {@link executeAlone}.
  */
 export async function insertInTurn(
-  { store, queues }: Writes,
+  { store, admission }: Writes,
   caller: Caller,
   insertion: Insertion,
   isHeavy: boolean,
 ): Promise<EntityRow | undefined> {
   const alone = () => executeAlone(store, insertion);
-  if (isHeavy) return await queues.runHeavy(insertion.permit, caller, alone);
-  return (await executeGrouped(store, insertion)) ?? (await queues.runContended(insertion.permit, alone));
+  const origin = { flow: insertion.permit.userName, caller };
+  if (isHeavy) return await admission.run('heavy-write', origin, alone);
+  return (await executeGrouped(store, insertion)) ?? (await admission.run('contended-write', origin, alone));
 }
 
 /** Undefined, with nothing written, when the type has changed. */

@@ -63,16 +63,18 @@ export interface Deletion {
  * deleted, or if more than 1,000 would be deleted or changed.
  */
 async function deleteEntity(writes: Writes, permit: Permit<'delete'>, caller: Caller, key: string, deletion: Deletion): Promise<boolean> {
-  const { store, queues } = writes;
+  const { store, admission } = writes;
   try {
-    return await queues.runDelete(permit, () => deleteUnreferenced(store, permit, caller.origin, key, deletion));
+    return await admission.run('delete', { flow: permit.userName, caller }, () =>
+      deleteUnreferenced(store, permit, caller.origin, key, deletion),
+    );
   } catch (error) {
     if (!isStillReferenced(error)) throw error;
   }
   const { type, isFinal } = deletion;
   if (!type) throw new Error('PostgreSQL has told of a reference to an entity without a type');
   const trashKeep = isFinal ? null : type.trashKeep;
-  const isDeleted = await queues.runHeavy(permit, caller, () =>
+  const isDeleted = await admission.run('heavy-write', { flow: permit.userName, caller }, () =>
     removeLocked(writes, permit, caller, { ...deletion, type, key }, async (removal, deleted) => {
       await removal.run({ ...deleted, trashKeep }, key);
       return true;

@@ -68,7 +68,7 @@ const needsPortions = (error: unknown): boolean =>
 
 /** Throws 409 `still-referenced` for a purge that cannot come to its end, as far as that can be found before it deletes anything. */
 async function refuseImpossible<T>(
-  { store, queues, types }: Writes,
+  { store, admission, types }: Writes,
   caller: Caller,
   { authorizeDelete, removal: { key, readable } }: PresentPurge<T>,
 ): Promise<void> {
@@ -77,7 +77,7 @@ async function refuseImpossible<T>(
   const companion = (await types.find(name))?.companion;
   if (!companion) return;
   try {
-    await queues.runHeavy(permit, caller, async () => {
+    await admission.run('heavy-write', { flow: permit.userName, caller }, async () => {
       await refuseRestrictions(store.db, name, key);
       await refuseLargeSets(store.db, { name, companion, trashKeep: null }, key);
     });
@@ -103,7 +103,7 @@ function removePortion<T>(
   turn: Permit<'delete'>,
   present: () => Promise<PresentPurge<T>>,
 ): Promise<PortionDone> {
-  return writes.queues.runHeavy(turn, caller, async () => {
+  return writes.admission.run('heavy-write', { flow: turn.userName, caller }, async () => {
     const { removal, authorizeDelete } = await present();
     const { key } = removal;
     const type = await writes.types.find(turn.entity);

@@ -41,11 +41,13 @@ export async function purgeEntity(
   caller: Caller,
   removal: RemovalRequest,
 ): Promise<void> {
-  const { store, queues, types } = writes;
+  const { store, admission, types } = writes;
   /** Whether a part of it is committed: the deletion, or the purge of some versions. */
   let isPartlyDone = false;
   const purgeSome = (isBegun: boolean) =>
-    queues.runHeavy(permit, caller, () => store.transaction((trx) => new Purge(trx, permit, caller, removal).run(isBegun)));
+    admission.run('heavy-write', { flow: permit.userName, caller }, () =>
+      store.transaction((trx) => new Purge(trx, permit, caller, removal).run(isBegun)),
+    );
   const begin = async () => {
     if (await stateOf(store, permit, removal.key)) {
       await removeEntity(writes, authorizeDelete(), caller, { ...removal, isFinal: true });

@@ -41,13 +41,13 @@ export interface Restoration extends Guard {
  * - 503 `busy`: others are always faster.
  */
 export async function restoreEntity(
-  { store, queues, types }: Writes,
+  { store, admission, types }: Writes,
   permit: Permit<'update'>,
   caller: Caller,
   key: string,
   { from, patch, keep, limitBytes, ...guard }: Restoration,
 ): Promise<EntityRow> {
-  return await queues.runHeavy(permit, caller, async () => {
+  return await admission.run('heavy-write', { flow: permit.userName, caller }, async () => {
     const old = from && (await findVersion(store, from.read, key, from.version, keep));
     if (from && !old) throw new Problem('not-found');
     return await inRounds(async () => {

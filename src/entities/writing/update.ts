@@ -3,7 +3,7 @@ import type { Caller } from '../../authn/caller.ts';
 import type { Statements } from '../../database/port.ts';
 import type { EntityTypes } from '../../entity-types/types.ts';
 import type { Permit } from '../../rights/permit.ts';
-import type { WriteTurns } from '../heavy.ts';
+import type { WriteAdmission } from '../idempotency/turns.ts';
 import type { EntityRow } from '../row.ts';
 import { executeAlone, executeGrouped, type Merge, type Replacement } from './execute.ts';
 import { checkMerge, directMerge, type Change } from './merge.ts';
@@ -13,7 +13,7 @@ import { untyped } from './rules.ts';
 /** How an update is written: together with others, or alone over the pool, when it is its turn. `types` has what the merged fields must fit. */
 export interface Writes {
   store: Statements;
-  queues: WriteTurns;
+  admission: WriteAdmission;
   types: EntityTypes;
 }
 
@@ -27,7 +27,7 @@ export interface Writes {
  * - 503 `busy`: others are always faster, or too much heavy work is waiting.
  */
 export async function updateEntity(
-  { store, queues, types }: Writes,
+  { store, admission, types }: Writes,
   permit: Permit<'update'>,
   caller: Caller,
   key: string,
@@ -43,7 +43,7 @@ export async function updateEntity(
       return row;
     });
   };
-  if (change.isHeavy) return await queues.runHeavyPatch(permit, caller, alone);
+  if (change.isHeavy) return await admission.run('heavy-patch', { flow: permit.userName, caller }, alone);
   // The statement of a direct merge decides by itself, and the entity is looked at only when it did nothing.
   const direct = directMerge(permit, await types.find(permit.entity), change);
   let seen = direct ? undefined : await look(true);
@@ -51,5 +51,5 @@ export async function updateEntity(
   const row = merge && !seen?.isOfHeavy ? await executeGrouped(store, write(merge)) : undefined;
   if (row) return row;
   seen ??= await look(true);
-  return await (seen.isOfHeavy ? queues.runHeavyPatch(permit, caller, alone) : queues.runContended(permit, alone));
+  return await admission.run(seen.isOfHeavy ? 'heavy-patch' : 'contended-write', { flow: permit.userName, caller }, alone);
 }

@@ -9,6 +9,7 @@ import { discoverIssuer, innermostMessage } from './discover.ts';
 import { outageErrors } from './issuer-http.ts';
 import { CachedMetadata, issuerUnavailable, type CachedMetadataOptions } from './cached-metadata.ts';
 import { isUsableEndpoint } from '../issuers-file/address.ts';
+import type { FairQueue } from '../../admission/queue.ts';
 import { addressGroup } from '../../network/address.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 import type { Claims } from './claims.ts';
@@ -18,8 +19,6 @@ const inactiveMs = 10_000;
 /** After a failure of the issuer, no token is introspected for 5 s. */
 const failurePauseMs = 5_000;
 const maximumKept = 10_000;
-/** Introspections that run at once: in all, and for the clients of one address, so that the others have room. */
-const maximumRunning = { all: 100, address: 20 };
 
 /** Statuses from 400 to 499 that say nothing about the token: the issuer refuses this client, or limits its rate. */
 const issuerStatuses: readonly number[] = [401, 403, 429];
@@ -42,14 +41,14 @@ export class Introspection {
   readonly #isOurs: (text: string) => Promise<boolean>;
   readonly #kept = new LRUCache<string, CachedIntrospection>({ max: maximumKept });
   readonly #running = new Map<string, Promise<CachedIntrospection>>();
-  /** The number of those that run, by the group of addresses that they came from. */
-  readonly #runningFor = new Map<string, number>();
+  readonly #places: FairQueue;
   #failedAt = Number.NEGATIVE_INFINITY;
   /** Whether the issuer did not answer the last introspection. */
   #isUnanswered = false;
 
-  /** `isOurs` returns whether a text is a secret of this service, presented as a token by mistake: it must not be sent to the issuer. */
-  constructor(issuer: Issuer, options: CachedMetadataOptions, isOurs: (text: string) => Promise<boolean>) {
+  /** `isOurs` returns whether a text is a secret of this service, presented as a token by mistake: it must not be sent to the issuer. `places` counts addresses. */
+  constructor(issuer: Issuer, options: CachedMetadataOptions, isOurs: (text: string) => Promise<boolean>, places: FairQueue) {
+    this.#places = places;
     this.#issuer = issuer;
     this.#isOurs = isOurs;
     this.#options = options;
@@ -94,15 +93,7 @@ export class Introspection {
     if (running) return await running;
     const pause = this.#pauseMs();
     if (pause > 0) throw issuerUnavailable(Math.ceil(pause / 1_000), undefined);
-    // Any client can cause an introspection, so their number is bounded.
-    const ofGroup = this.#runningFor.get(group) ?? 0;
-    if (this.#running.size >= maximumRunning.all || ofGroup >= maximumRunning.address)
-      throw issuerUnavailable(1, new Error('too many introspections are running'));
-    this.#runningFor.set(group, ofGroup + 1);
-    const asked = this.#question(hash, token).finally(() => {
-      this.#running.delete(hash);
-      this.#end(group);
-    });
+    const asked = this.#inPlace(group, () => this.#question(hash, token)).finally(() => this.#running.delete(hash));
     this.#running.set(hash, asked);
     return await asked;
   }
@@ -112,10 +103,12 @@ export class Introspection {
     return Math.max(0, this.#failedAt + failurePauseMs - this.#options.now());
   }
 
-  #end(group: string): void {
-    const left = (this.#runningFor.get(group) ?? 1) - 1;
-    if (left === 0) this.#runningFor.delete(group);
-    else this.#runningFor.set(group, left);
+  /** Any client can cause an introspection, so their number is bounded. */
+  async #inPlace(group: string, question: () => Promise<CachedIntrospection>): Promise<CachedIntrospection> {
+    const leave = await this.#places.enter(group).catch((error: unknown) => {
+      throw issuerUnavailable(1, new Error('too many introspections are running', { cause: error }));
+    });
+    return await question().finally(() => leave());
   }
 
   async #question(hash: string, token: string): Promise<CachedIntrospection> {

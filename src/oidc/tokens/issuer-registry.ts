@@ -2,6 +2,7 @@
  * The trusted issuers, each with its keys and, where users sign in, its endpoints. The service contacts no other issuer (security rule 46).
  */
 import type { Configuration } from 'openid-client';
+import type { Admission } from '../../admission/admission.ts';
 import { discoverProvider } from './discover.ts';
 import { CachedMetadata, type CachedMetadataOptions } from './cached-metadata.ts';
 import { Introspection } from './introspection.ts';
@@ -31,22 +32,22 @@ export interface Provider extends TrustedIssuer {
   clientId: string;
 }
 
+export interface IssuerRegistryOptions {
+  /** Called when a request to an issuer fails. */
+  onError: (error: unknown, issuerId: string) => void;
+  /** Returns whether a text must not be sent to any issuer, as in {@link Introspection}. */
+  isOurs: (text: string) => Promise<boolean>;
+  admission: Admission;
+}
+
 export class IssuerRegistry {
   readonly clock: TokenClock;
   readonly #byIssuer = new Map<string, TrustedIssuer>();
   readonly #byId = new Map<string, TrustedIssuer>();
   readonly #contacted = new Set<string>();
 
-  /**
-   * `onError` is called when a request to an issuer fails. `isOurs` returns whether a text must not be sent to any issuer, as in {@link
-   * Introspection}.
-   */
-  constructor(
-    issuers: readonly Issuer[],
-    onError: (error: unknown, issuerId: string) => void,
-    isOurs: (text: string) => Promise<boolean>,
-    clock = systemClock,
-  ) {
+  constructor(issuers: readonly Issuer[], { onError, isOurs, admission }: IssuerRegistryOptions, clock = systemClock) {
+    const places = admission.queueOf('introspection');
     this.clock = clock;
     for (const issuer of issuers) {
       const options: CachedMetadataOptions = {
@@ -59,7 +60,7 @@ export class IssuerRegistry {
       };
       const keys = new IssuerKeys(issuer, options);
       const provider = new CachedMetadata(() => discoverProvider(issuer), `${issuer.issuer} does not say where to sign in`, options);
-      const introspection = issuer.tokenType === 'opaque' ? new Introspection(issuer, options, isOurs) : undefined;
+      const introspection = issuer.tokenType === 'opaque' ? new Introspection(issuer, options, isOurs, places) : undefined;
       const trusted = { ...issuer, keys, provider, introspection };
       this.#byId.set(issuer.id, trusted);
       this.#byIssuer.set(issuer.issuer, trusted);
