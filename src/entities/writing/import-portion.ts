@@ -13,7 +13,7 @@ import { RowMatcher } from './import-match.ts';
 import { PortionTally, type PortionOutcome, type PortionRequest, type PortionRow, type RowChange } from './import-rows.ts';
 import type { ImportRule } from './import-statements.ts';
 import { faultsOfReferences } from './references.ts';
-import { busyProblem } from './rounds.ts';
+import { busyProblem } from '../../admission/refusals.ts';
 import { validationProblem } from './rules.ts';
 import { runTolerantly, type Refused } from './tolerant-statements.ts';
 import { TypeChanged, typeHasRevision, whileTypeLasts } from './type-guard.ts';
