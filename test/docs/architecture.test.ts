@@ -20,6 +20,21 @@ test('the files and folders that docs/architecture.md names exist', () => {
   expect(named.filter((path) => !existsSync(join(project, path)))).toEqual([]);
 });
 
+test('the calls of four requests are in the files that docs/architecture.md names, and none comes back to a room more than twice', () => {
+  const requests = section(text, '### The calls of four requests').split(/^\*\*/m).slice(1);
+  expect(requests).toHaveLength(4);
+  for (const request of requests) {
+    const calls = [...request.matchAll(/^\d+\. `(src\/[\w/.-]+)`: (.*)$/gm)].map(([, file = '', rest = '']) => ({ file, rest }));
+    expect(calls.length).toBe(request.match(/^\d+\. /gm)?.length);
+    for (const { file, rest } of calls) {
+      const [, name = ''] = /^`(\w+)\(\)`/.exec(rest) ?? [];
+      expect(readDocument(file), `${name} of ${file}`).toMatch(new RegExp(String.raw`\b${name}(\(|<| =)`));
+    }
+    const rooms = calls.map(({ file }) => file.split('/')[1]).filter((room, at, all) => room !== all[at - 1]);
+    for (const room of new Set(rooms)) expect(rooms.filter((each) => each === room).length, room).toBeLessThanOrEqual(3);
+  }
+});
+
 test('the functions that docs/architecture.md names are defined in src', () => {
   const code = globSync('src/**/*.ts', { cwd: project, exclude: ['src/client/**'] })
     .map(readDocument)

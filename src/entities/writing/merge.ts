@@ -11,7 +11,7 @@ import type { Merge } from './execute.ts';
 import { referencePaths, refersFreely, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import { inRounds } from './rounds.ts';
-import { allowChange, requirePrecondition, untyped, type Guard } from './rules.ts';
+import { allowChange, lacksGuard, requirePrecondition, untyped, type Guard } from './rules.ts';
 import { previewUpdate } from './store.ts';
 
 export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {
@@ -22,7 +22,7 @@ export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {
 /** The merge that needs no look at the entity; undefined if the rules of the type may depend on what the entity has besides. */
 export function directMerge(permit: Permit<'update'>, type: EntityType | undefined, change: Change): Merge | undefined {
   if (!type) return { ...change, ...untyped };
-  if (type.mayBeUnfit || (type.requiresIfMatch && !change.isGuarded)) return undefined;
+  if (type.mayBeUnfit || lacksGuard(type, change)) return undefined;
   const patch = parseJson(change.patch) as Record<string, unknown>;
   if (!type.acceptsPatch(patch)) return undefined;
   const { companion: layout, revision: typeRevision } = type;
