@@ -278,6 +278,14 @@ describe('profiles that follow a claim', () => {
     ]);
   });
 
+  test('200 — a user with no other profiles loses all of them with the claim, the default one too (rule 62)', async () => {
+    await home().createUser('noa', null);
+    await home().link(corp, 'noa-1', 'noa');
+    const both = ['sales-team', 'helpdesk'];
+    expect(profilesOf(await present(corp, { sub: 'noa-1', groups: both }))).toEqual(['sales (default)', 'support']);
+    expect(profilesOf(await present(corp, { sub: 'noa-1', groups: [] }))).toEqual([]);
+  });
+
   test('200 — from a claim inside another, and only from members of the token itself', async () => {
     expect(profilesOf(await present(partner, { sub: 'max-1', realm_access: { roles: ['auditor'] } }))).toEqual([
       'audit (default)',

@@ -102,7 +102,8 @@ export async function setClaimed(
     const assigned = await insertAssignment(trx, user.id, id, id === heir?.id);
     if (assigned) await record('profile.assigned', { profile: name, default: assigned.isDefault });
   }
-  for (const { profileId, name } of taken) {
+  // The default one can only be removed last, when there is no heir.
+  for (const { profileId, name } of taken.toSorted((a, b) => Number(a.isDefault) - Number(b.isDefault))) {
     if ((await deleteAssignment(trx, user.id, profileId)) === 'removed') await record('profile.removed', { profile: name });
   }
 }
