@@ -4,7 +4,8 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { getNamedRow, takenProblem, usedByProblem } from './named-rows.ts';
+import { Problem } from '../problems/errors.ts';
+import { getNamedRow, takenProblem, usedByProblem, type NamedRow } from './named-rows.ts';
 
 /** A profile as administrators see it. */
 export interface ProfileState {
@@ -190,18 +191,13 @@ export async function insertAssignment(
 }
 
 /**
- * Removes a profile from a user. Returns `removed`, `absent` if the user did not have it, or `default` (without a change) if other profiles
- * would have no default.
+ * Removes a profile from a user; false if the user did not have it. Throws 409 `conflict` if it is the default one and the user has others.
  */
-export async function deleteAssignment(
-  trx: Transaction<Database>,
-  userId: string,
-  profileId: string,
-): Promise<'removed' | 'absent' | 'default'> {
-  const present = await lockAssignments(trx, userId);
+export async function deleteAssignment(trx: Transaction<Database>, user: NamedRow, profileId: string): Promise<boolean> {
+  const present = await lockAssignments(trx, user.id);
   const own = present.find((assignment) => assignment.profileId === profileId);
-  if (!own) return 'absent';
-  if (own.isDefault && present.length > 1) return 'default';
-  await trx.deleteFrom('user_profile').where('user_id', '=', userId).where('profile_id', '=', profileId).execute();
-  return 'removed';
+  if (own?.isDefault && present.length > 1)
+    throw new Problem('conflict', { faults: [{ code: 'used-by', values: { profile: own.name, defaultOf: user.name } }] });
+  await trx.deleteFrom('user_profile').where('user_id', '=', user.id).where('profile_id', '=', profileId).execute();
+  return own !== undefined;
 }

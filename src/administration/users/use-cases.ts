@@ -22,7 +22,6 @@ import type { AuditEvent } from '../../audit/store.ts';
 import { resetAttempts } from '../../credentials/attempts.ts';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
-import { Problem } from '../../problems/errors.ts';
 import type { Owner } from '../../rights/administration.ts';
 import { revokeOthers } from '../../sessions/revoke.ts';
 import type { Changed } from '../changed.ts';
@@ -112,9 +111,8 @@ export function removeProfile(store: Store, by: Owner, name: string, profile: st
   return store.transaction(async (trx) => {
     const user = await lockUser(trx, name);
     const { id } = await getNamedRow(trx, 'profile', profile, 'key share');
-    const outcome = await deleteAssignment(trx, user.id, id);
-    if (outcome === 'default') throw new Problem('conflict', { faults: [{ code: 'used-by', values: { profile, defaultOf: user.name } }] });
-    return await recordUserChange(trx, by, user, outcome === 'removed' && { event: 'profile.removed', detail: { profile } });
+    const changed = await deleteAssignment(trx, user, id);
+    return await recordUserChange(trx, by, user, changed && { event: 'profile.removed', detail: { profile } });
   });
 }
 

@@ -104,7 +104,7 @@ export async function setClaimed(
   }
   // The default one can only be removed last, when there is no heir.
   for (const { profileId, name } of taken.toSorted((a, b) => Number(a.isDefault) - Number(b.isDefault))) {
-    if ((await deleteAssignment(trx, user.id, profileId)) === 'removed') await record('profile.removed', { profile: name });
+    if (await deleteAssignment(trx, user, profileId)) await record('profile.removed', { profile: name });
   }
 }
 
