@@ -91,7 +91,7 @@ describe('waiting for confirmations', () => {
   /** Passes when the answer comes without the three seconds, which do not pass. */
   async function comesAtOnce(settle: () => Promise<void>): Promise<void> {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    await settle();
+    await expect(settle()).resolves.toBeUndefined();
     vi.useRealTimers();
   }
 

@@ -29,9 +29,10 @@ test.for<[string, (within: Statements) => Promise<unknown>]>([
 });
 
 test('a transaction has its savepoint open until it ends', async () => {
-  await service()
+  const done = service()
     .db.transaction()
     .execute(async (trx) => {
       await statementsWithin(trx).transaction(returnToFirst);
     });
+  await expect(done).resolves.toBeUndefined();
 });

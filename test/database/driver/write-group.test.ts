@@ -280,10 +280,9 @@ test('rows are given up at once when the database cannot be reached, those that 
   ]);
 });
 
-test('the compiler accepts no pool without the bounds on time', () => {
-  expectTypeOf<TimeoutPool>().toExtend<Executor>();
-  expectTypeOf<Pool>().not.toExtend<Executor>();
-});
+// The compiler accepts no pool without the bounds on time.
+expectTypeOf<TimeoutPool>().toExtend<Executor>();
+expectTypeOf<Pool>().not.toExtend<Executor>();
 
 test('a connection is closed after use when its prepared statements have more than 300,000 characters together', async () => {
   const { pool, close } = connectPool(database.url, 2, () => undefined);
