@@ -40,6 +40,7 @@ import { boundHeldBytes } from './admission/held-bytes.ts';
 import { joinBodies } from './http/joined-body.ts';
 import { prepareFurtherAddresses } from './http/listen.ts';
 import { answerEveryMethod } from './http/methods.ts';
+import { meterAnswers } from './admission/meter.ts';
 import { readOpenFilesLimit } from './admission/open-files.ts';
 import { paceStarts } from './admission/paced-starts.ts';
 import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './admission/rate-limit.ts';
@@ -96,7 +97,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
     (problem, request) => recordProblem(context, request.caller, problem, request.routeOptions.config.operationId),
   );
   readAddresses(app, config.trustProxy);
-  identifyCallers(app);
+  const { ledger } = context.admission;
+  identifyCallers(app, ledger);
   answerInTime(app, 15_000);
   prepareDrain(app);
   prepareFurtherAddresses(app);
@@ -116,8 +118,9 @@ export async function buildApp(context: Context, contract: { text: string; docum
   answerPreflights(app, config.trustedOrigins, cors);
   refuseUnknownPaths(app);
   boundHeldBytes(app, context.heldBytes);
+  meterAnswers(app, ledger);
   joinBodies(app);
-  await readBodies(app);
+  await readBodies(app, ledger);
 
   const bearer = bearerScheme(context);
   const recognised: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
@@ -145,6 +148,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     handlers,
     schemes,
     csrf: originPolicy(config),
+    ledger,
     bodyLimit: config.bodyLimitBytes,
   };
 

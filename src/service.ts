@@ -30,6 +30,7 @@ import { listenOn } from './http/listen.ts';
 import { readOpenFilesLimit } from './admission/open-files.ts';
 import { runSteps, serviceStopSteps } from './shutdown.ts';
 import { HeldBytes } from './admission/held-bytes.ts';
+import { Ledger } from './admission/ledger.ts';
 import { openDailyBackups } from './administration/daily-backups.ts';
 import { Background } from './background/background.ts';
 import { schedulePeriodicWork } from './background/periodic-work.ts';
@@ -132,7 +133,12 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     await applyTypeFiles(store, config, openLog(config), leftovers);
     const heldBytes = new HeldBytes();
     const cores = Math.ceil(availableParallelism() / config.workers);
-    const admission = new Admission({ heldBytes, cores, connections: store.connections().pool.limit });
+    const admission = new Admission({
+      heldBytes,
+      ledger: new Ledger({ now: clock.steady, isEnforced: config.rateLimit }),
+      cores,
+      connections: store.connections().pool.limit,
+    });
     const context: Context = {
       config,
       store,

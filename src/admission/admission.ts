@@ -4,6 +4,7 @@ import type { Caller } from '../authn/caller.ts';
 import { Problem } from '../problems/errors.ts';
 import { classNames, classOf, type ClassName } from './classes.ts';
 import { HeldBytes, holderOf } from './held-bytes.ts';
+import { Ledger } from './ledger.ts';
 import { FairQueue, scheduleTimeout, type ExceededLimit, type PlacesLimits, type Schedule } from './queue.ts';
 import { busyProblem, rateLimitProblem } from './refusals.ts';
 
@@ -18,6 +19,7 @@ export interface JobOrigin {
 /** The places that depend on the machine and on settings, and what tests replace. */
 export interface AdmissionOptions {
   heldBytes?: HeldBytes;
+  ledger?: Ledger;
   /** Cores for this process. */
   cores?: number;
   /** Connections of the pool; by default as many as the table has. */
@@ -28,10 +30,13 @@ export interface AdmissionOptions {
 export class Admission {
   readonly #heldBytes: HeldBytes;
   readonly #queues: ReadonlyMap<ClassName, FairQueue>;
+  /** The costs of each user's requests for others. */
+  readonly ledger: Ledger;
   /** The clock of waits. */
   readonly schedule: Schedule;
 
-  constructor({ heldBytes = new HeldBytes(), schedule = scheduleTimeout, ...machine }: AdmissionOptions = {}) {
+  constructor({ heldBytes = new HeldBytes(), ledger = new Ledger(), schedule = scheduleTimeout, ...machine }: AdmissionOptions = {}) {
+    this.ledger = ledger;
     this.#heldBytes = heldBytes;
     this.schedule = schedule;
     const queued = classNames.filter((name) => classOf(name).places === undefined);

@@ -6,6 +6,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod,
 import { authenticateCaller, carrierOf, requireOwnSite, type Schemes } from '../authn/authenticate.ts';
 import type { OriginPolicy } from '../config/public-url.ts';
 import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
+import { holderOfRequest } from '../admission/held-bytes.ts';
+import type { Ledger } from '../admission/ledger.ts';
+import { admitByShare } from '../admission/meter.ts';
 import { withSpan } from '../telemetry/spans.ts';
 import { acceptedType } from '../http/accept.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from '../http/body.ts';
@@ -24,6 +27,8 @@ export interface Binding {
   handlers: Handlers;
   schemes: Schemes;
   csrf: OriginPolicy;
+  /** Counts what requests cost. */
+  ledger: Ledger;
   /** Bytes of a body, unless the operation has another limit. */
   bodyLimit: number;
 }
@@ -95,7 +100,7 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: guard(operation, binding),
     ...(requestBody && { preValidation: checkBody }),
-    handler: route((binding.handlers as Record<string, unknown>)[operationId] as AnyHandler),
+    handler: route((binding.handlers as Record<string, unknown>)[operationId] as AnyHandler, binding.ledger),
   };
 }
 
@@ -116,6 +121,9 @@ function guard(
   const check = async (request: FastifyRequest): Promise<FastifyRequest> => {
     const carrier = carrierOf(request.raw);
     if (!open) await withSpan(authentication, () => authenticateCaller(request, carrier, operation.security, binding.schemes));
+    // It waits in rare cases only, and a turn of its own would cost each request.
+    const wait = admitByShare(binding.ledger, request);
+    if (wait) await wait;
     // A credential in a header is checked by the operation itself.
     if (refusesCrossSite && carrier === 'cookie') requireOwnSite(request, binding.csrf);
     if (operation.requestBody) requireBody(request, operation.requestBody);
@@ -140,12 +148,12 @@ function sessionRightsOf(operation: Operation): SessionRights | undefined {
   throw new Error(`openapi.yaml: ${operationId} ${fault}`);
 }
 
-function route(handler: AnyHandler): RouteHandlerMethod {
+function route(handler: AnyHandler, ledger: Ledger): RouteHandlerMethod {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { params, query, headers, body, bodyText, principal, caller } = request;
     const input = { params, query, headers, body, bodyText, principal, caller, request, reply };
     const output = await resultInTime(request, reply, async () => {
-      const made = await handler(input);
+      const made = await ledger.time(holderOfRequest(request), () => handler(input));
       if (reply.isLate && made.body instanceof StreamedText) made.body.stream.destroy();
       return made;
     });

@@ -8,6 +8,7 @@ import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
 import { hasLeft } from '../network/client-address.ts';
 import { holderOfRequest } from '../admission/held-bytes.ts';
+import type { Ledger } from '../admission/ledger.ts';
 import { inTurn } from '../admission/turns.ts';
 import { readPairs } from './form.ts';
 import { jsonLimits, largeJsonLimits, readJson } from '../json/json.ts';
@@ -30,8 +31,8 @@ const longBytes = 16_384;
 /** The member in which a form parser stores faults, because it must not throw; {@link checkBody} throws them. */
 const faultsInForm = Symbol('faults');
 
-/** Lets `app` parse JSON and form bodies, and removes all other parsers. */
-export async function readBodies(app: FastifyInstance): Promise<void> {
+/** Lets `app` parse JSON and form bodies, and removes all other parsers. The time for long ones is counted in the ledger. */
+export async function readBodies(app: FastifyInstance, ledger: Ledger): Promise<void> {
   app.removeAllContentTypeParsers();
   app.decorateRequest('bodyText', '');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
@@ -43,7 +44,8 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
       done(null, read.value);
     };
     if (bytes.length <= longBytes) return parse();
-    inTurn(holderOfRequest(request), () => (hasLeft(request) ? done(new Problem('malformed-request')) : parse()));
+    const holder = holderOfRequest(request);
+    inTurn(holder, () => (hasLeft(request) ? done(new Problem('malformed-request')) : ledger.time(holder, parse)));
   });
   await app.register(formbody, {
     // The plugin calls this inside an event handler, where a throw would end the process.

@@ -72,6 +72,13 @@ export function createMetricSet(context: MonitoringContext): MetricSet {
   meters.gauges('admission_waiting', 'Jobs of each class that wait.', 'class', ofClasses('waiting'));
   meters.counters('admission_refused_total', 'Jobs of each class that were not admitted.', 'class', ofClasses('refused'));
 
+  const { ledger } = context.admission;
+  meters.counters('costs_total', 'Costs of all requests: milliseconds of the event loop, and bytes.', 'resource', () => ({
+    ...ledger.totals,
+  }));
+  meters.gauge('share_waiting', 'Requests that wait because their users have taken more than their share.', () => ledger.waiting);
+  meters.counter('share_refused_total', 'Requests refused after such a wait.', () => ledger.refused);
+
   meters.gauge('principal_cache_entries', 'Verified credentials kept in the process.', () => principals.size);
   meters.counter('principal_cache_hits_total', 'Credentials found there.', () => principals.hits);
   meters.counter('principal_cache_misses_total', 'Credentials that had to be verified.', () => principals.misses);

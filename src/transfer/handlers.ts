@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { holderOfRequest } from '../admission/held-bytes.ts';
 import { recordProblem, recordWithinQuota } from '../audit/record.ts';
 import type { PresentPrincipal } from '../authn/authenticate.ts';
 import type { Principal } from '../rights/principal.ts';
@@ -33,6 +34,8 @@ import { readUpload } from './upload.ts';
 
 /** Of the report, for clients that read nothing before they have sent everything. */
 const reportBytes = 1_048_576;
+/** Milliseconds of the event loop for a character of a stream. */
+const loopMsPerCharacter = 0.000_05;
 /** How long a client may go on sending after the answer, in milliseconds; less when the process stops. */
 const lingerMs = { usual: 10_000, stopping: 500 };
 const types = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
@@ -54,6 +57,16 @@ export function transferHandlers(
 ): Pick<Handlers, 'exportEntities' | 'exportQuery' | 'importEntities'> {
   const { store, readers, entityTypes, admission } = context;
   const imports = admission.queueOf('imports');
+  const { ledger } = admission;
+
+  /** The texts, counted for the sender of the request as they are made. */
+  async function* counted(texts: AsyncIterable<string>, { caller: { origin } }: Pick<ExportCall, 'caller'>): AsyncGenerator<string> {
+    for await (const text of texts) {
+      origin.cost?.add('answered', text.length);
+      origin.cost?.add('loop', text.length * loopMsPerCharacter);
+      yield text;
+    }
+  }
 
   /** The problem that `error` is, for an answer that has begun. Logs it and writes its audit event. */
   const tell = async (error: unknown, request: FastifyRequest): Promise<ProblemDocument> => {
@@ -79,6 +92,7 @@ export function transferHandlers(
     const detail = { entity: name, format: mediaType === types.csv ? 'csv' : 'ndjson' };
     await recordWithinQuota(context, caller, { event: 'entity.exported', outcome: 'ok', sessionId: principal.session?.id, detail });
     const present = async () => {
+      await ledger.slowDown(holderOfRequest(request));
       const caller = await presentPrincipal(request);
       return { permit: authorize(caller, name, 'read'), wanted: await wantedBy(caller) };
     };
@@ -94,7 +108,7 @@ export function transferHandlers(
       status: 200 as const,
       body: new StreamedText(
         mediaType,
-        streamOf(texts, () => reply.raw.destroy()),
+        streamOf(counted(texts, { caller }), () => reply.raw.destroy()),
       ),
     };
   };
@@ -143,7 +157,10 @@ export function transferHandlers(
         keepsKeys: query.keys === 'keep',
         isOtherDatabase: (database: string) => isOtherDatabase(database, secrets),
         fromRow: Number(query.fromRow ?? 1),
-        permits: async () => permitsOf(await presentPrincipal(request)),
+        permits: async () => {
+          await ledger.slowDown(holderOfRequest(request));
+          return permitsOf(await presentPrincipal(request));
+        },
       };
       const reports = asReport(importRows(target, rows), {
         ofRow: (problem) => describeProblem(problem, request, context.config.publicUrl),
@@ -158,7 +175,7 @@ export function transferHandlers(
         status: 200,
         body: new StreamedText(
           types.ndjson,
-          streamOf(reports, () => reply.raw.destroy(), reportBytes),
+          streamOf(counted(reports, { caller }), () => reply.raw.destroy(), reportBytes),
         ),
       };
     },

@@ -2,6 +2,7 @@
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { makeRoutes, addRoutes, type Binding } from '../../src/contract/bind.ts';
+import { Ledger } from '../../src/admission/ledger.ts';
 import { readBodies } from '../../src/http/body.ts';
 import { answerEveryMethod } from '../../src/http/methods.ts';
 import { operationsOf, readContract, type ContractDocument } from '../../src/contract/contract.ts';
@@ -18,9 +19,10 @@ async function start(document: ContractDocument, leaveOut: string[] = []): Promi
   );
   const app = Fastify();
   answerEveryMethod(app);
-  await readBodies(app);
+  const ledger = new Ledger();
+  await readBodies(app, ledger);
   const csrf = { publicOrigin: 'http://localhost:3000', trustedOrigins: new Set<string>() };
-  const binding: Binding = { document, handlers: handlers as unknown as Handlers, schemes, csrf, bodyLimit: 1_048_576 };
+  const binding: Binding = { document, handlers: handlers as unknown as Handlers, schemes, csrf, ledger, bodyLimit: 1_048_576 };
   addRoutes(app, await makeRoutes(binding));
   await app.ready();
 }

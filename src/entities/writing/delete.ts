@@ -57,6 +57,9 @@ export interface Deletion {
   readable: (name: string) => Permit<'read'> | undefined;
 }
 
+/** Bytes that a deletion writes. The fields stay where they are, in the trash and in the history. */
+const deletionBytes = 1_024;
+
 /**
  * Deletes the entity if its version is one of `versions` and the type has not changed; false when nothing was deleted. If others refer to it, what
  * their types declare is done in the same transaction, when it is the caller's turn for heavy writes. Throws 409 `still-referenced` if one of them keeps it from being
@@ -64,6 +67,7 @@ export interface Deletion {
  */
 async function deleteEntity(writes: Writes, permit: Permit<'delete'>, caller: Caller, key: string, deletion: Deletion): Promise<boolean> {
   const { store, admission } = writes;
+  caller.origin.cost?.add('written', deletionBytes);
   try {
     return await admission.run('delete', { flow: permit.userName, caller }, () =>
       deleteUnreferenced(store, permit, caller.origin, key, deletion),

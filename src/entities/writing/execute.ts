@@ -53,6 +53,16 @@ export interface Replacement extends Merge {
 
 export type EntityWrite = Insertion | Replacement;
 
+/** Characters that PostgreSQL writes for each one of the fields: the row and its log, and for a replacement the former version and its log. */
+const writtenTimes = { insertion: 2, replacement: 4 };
+
+/** Counts the row for the sender of the write, and returns it. */
+function counted<T extends EntityRow | undefined>(write: EntityWrite, row: T): T {
+  const times = isInsertion(write) ? writtenTimes.insertion : writtenTimes.replacement;
+  if (row) write.origin.cost?.add('written', times * row.fields.length);
+  return row;
+}
+
 const isInsertion = (write: EntityWrite): write is Insertion => !('statement' in write);
 
 const statementsOf = ({ companion }: Checked) => writeStatementsOf(companion?.layout);
@@ -94,7 +104,10 @@ export async function executeGrouped(store: Statements, write: EntityWrite): Pro
   const { insertMany, updateMany } = statementsOf(write);
   const statement = isInsertion(write) ? insertMany : updateMany;
   try {
-    return await withUnknownOutcome(underRules(companionWriteOf(write), () => store.writeGrouped(statement, inputOf(write))));
+    return counted(
+      write,
+      await withUnknownOutcome(underRules(companionWriteOf(write), () => store.writeGrouped(statement, inputOf(write)))),
+    );
   } catch (error) {
     if (error instanceof LockNotHadError) return undefined;
     throw error;
@@ -110,7 +123,7 @@ export async function executeAlone(store: Statements, write: EntityWrite): Promi
   const run = isInsertion(write)
     ? () => store.writeAlone(statements.insertMany, inputOf(write))
     : async () => (await store.run(statements[write.statement], valuesOf(write)))[0];
-  return await withUnknownOutcome(underRules(companionWriteOf(write), run));
+  return counted(write, await withUnknownOutcome(underRules(companionWriteOf(write), run)));
 }
 
 /**
@@ -120,7 +133,10 @@ export async function executeAlone(store: Statements, write: EntityWrite): Promi
 export async function executeClaimed(store: Statements, write: Insertion, claim: Claim): Promise<EntityRow | undefined> {
   const { insertWithKey } = statementsOf(write);
   const values = { ...changeOf(write), ...claim, fields: write.fields, companion: companionText(write) };
-  return await withUnknownOutcome(underRules(companionWriteOf(write), async () => (await store.run(insertWithKey, values))[0]));
+  return counted(
+    write,
+    await withUnknownOutcome(underRules(companionWriteOf(write), async () => (await store.run(insertWithKey, values))[0])),
+  );
 }
 
 /**
@@ -138,9 +154,12 @@ export async function executeWithin(
       ? statements[write.statement].query(valuesOf(write))
       : statements.insertMany.query({ rows: `[${write.map(inputOf).join()}]` });
   const { rows } = await underRulesOnce(companionWriteOf(first), () => trx.executeQuery<EntityRow>(query));
+  for (const row of rows) counted(first, row);
   if (!('statement' in write) && rows.length !== write.length) throw new TypeChanged();
   return rows;
 }
+
+const charactersOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 /** The common facts of many writes of one name. */
 export interface PortionOrigin {
@@ -160,6 +179,7 @@ export async function insertPortion(
   const values = { ...changeOf({ permit, origin, typeRevision }), name: permit.entity, rows: `[${texts.join()}]` };
   const { rows } = await whileTypeLasts(() => trx.executeQuery(insertBulk.query(values)));
   if (rows.length !== texts.length) throw new TypeChanged();
+  origin.cost?.add('written', writtenTimes.insertion * charactersOf(texts));
   return rows.toSorted((one, other) => Number(BigInt(one.key) - BigInt(other.key)));
 }
 
@@ -175,10 +195,11 @@ export function replacementText(write: PortionReplacement): string {
 /** Replaces the fields of entities, each a text of {@link replacementText}, and returns the places of those that had their version. Throws likewise. */
 export async function replacePortion(
   trx: Transaction<Database>,
-  layout: Companion | undefined,
+  { origin, layout }: Omit<PortionOrigin, 'typeRevision'>,
   texts: readonly string[],
 ): Promise<ReadonlySet<number>> {
   const { replaceMany } = writeStatementsOf(layout);
   const { rows } = await whileTypeLasts(() => trx.executeQuery(replaceMany.query({ rows: `[${texts.join()}]` })));
+  origin.cost?.add('written', writtenTimes.replacement * charactersOf(texts));
   return new Set(rows.map(({ n }) => Number(n) - 1));
 }

@@ -144,7 +144,7 @@ class Portion {
     const refused = await runTolerantly(this.#trx, this.#layout, inputs, async (some) => {
       const done = await replacePortion(
         this.#trx,
-        this.#layout,
+        { origin, layout: this.#layout },
         some.map(({ text }) => text),
       );
       for (const [index, { row }] of some.entries()) {

@@ -1,0 +1,216 @@
+/**
+ * Adds up for each user what its requests cost others: time of the event loop, bytes that the service writes, and bytes that it answers (decision 315). Each is a
+ * resource with a capacity, and its costs are counted in milliseconds of that capacity.
+ *
+ * Time is cut into windows. In a window a resource is
+ * - free, if less than nine tenths of its capacity were used in the window before, or if one user alone had requests in that. Costs are no debt then.
+ * - contended otherwise. A share is what each user would have had in that window, if all had had the same.
+ *
+ * The debt of a user grows by its costs while the resource is contended, and falls by a share in each window, or by all of the capacity while the resource is free.
+ * So a user who takes no more than others has none, and neither has one who is alone. A user is
+ * - within its share, up to a debt of two seconds.
+ * - over it, above that, while the resource is contended. Each of its requests waits until its debt has fallen, and is refused with 429 after two seconds.
+ */
+import { performance } from 'node:perf_hooks';
+import { LRUCache } from 'lru-cache';
+import type { CostKind } from '../network/origin.ts';
+import type { Problem } from '../problems/errors.ts';
+import { scheduleTimeout, type Schedule } from './queue.ts';
+import { rateLimitProblem } from './refusals.ts';
+
+/** One second of each resource: milliseconds of the event loop, and bytes, about as many as a small server can write and send. */
+const capacities: Record<CostKind, number> = { loop: 1_000, written: 32 * 2 ** 20, answered: 128 * 2 ** 20 };
+const resources = Object.keys(capacities) as CostKind[];
+
+const windowMs = 250;
+/** The part of a capacity in use from which a resource is contended. */
+const contendedPart = 0.9;
+/** Debts in milliseconds: the highest of a user within its share, and the highest at all, which limits how long a user pays. */
+const debtsMs = { tolerated: 2_000, maximum: 10_000 };
+/** Milliseconds: the longest wait of a request, and the interval in which the debt is compared meanwhile. */
+const waitsMs = { longest: 2_000, interval: 100 };
+/** The user without a request for the longest time is forgotten beyond this number. */
+const maximumUsers = 4_096;
+
+type Amounts = Record<CostKind, number>;
+
+const nothing = (): Amounts => ({ loop: 0, written: 0, answered: 0 });
+
+interface Entry {
+  /** All costs since the entry was made: milliseconds of the event loop, and bytes. */
+  readonly total: Amounts;
+  /** In milliseconds, as it was when the relief of all users was `relief`. */
+  readonly debt: Amounts;
+  readonly relief: Amounts;
+}
+
+export interface LedgerOptions {
+  /** Milliseconds on a clock that never goes back. */
+  now?: () => number;
+  /** The part of the time since the call before for which the event loop was busy, 0 to 1. */
+  utilization?: () => number;
+  schedule?: Schedule;
+  /** Whether users over their share wait and are refused. Costs are added up in any case. */
+  isEnforced?: boolean;
+}
+
+export class Ledger {
+  readonly #now: () => number;
+  readonly #utilization: () => number;
+  readonly #schedule: Schedule;
+  readonly #isEnforced: boolean;
+  readonly #entries = new LRUCache<string, Entry>({ max: maximumUsers });
+  /** The present window: its begin, the users with requests, and the milliseconds that were used. */
+  #began: number;
+  #users = new Set<string>();
+  #used = nothing();
+  /** Milliseconds a second of each contended resource that a user has; undefined for a free one. */
+  #shares: Partial<Amounts> = {};
+  /** By how much debts have fallen since the start of the process, in milliseconds. */
+  readonly #relief = nothing();
+  /** All costs since the start of the process: milliseconds of the event loop, and bytes. */
+  readonly totals = nothing();
+  /** Requests that wait because their users are over their shares, and the number of those refused. */
+  waiting = 0;
+  refused = 0;
+
+  constructor({
+    now = () => performance.now(),
+    utilization = measureLoop(),
+    schedule = scheduleTimeout,
+    isEnforced = true,
+  }: LedgerOptions = {}) {
+    this.#now = now;
+    this.#utilization = utilization;
+    this.#schedule = schedule;
+    this.#isEnforced = isEnforced;
+    this.#began = now();
+  }
+
+  /** The number of users that it has, 4,096 at most. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** All costs of the user; undefined for one without requests, or whose were too long ago. */
+  costsOf(user: string): Readonly<Amounts> | undefined {
+    return this.#entries.peek(user)?.total;
+  }
+
+  /** The milliseconds of the resource that the user has taken beyond its shares. */
+  debtOf(user: string, resource: CostKind): number {
+    this.#turnWindow();
+    const entry = this.#entries.peek(user);
+    return entry ? this.#settled(entry, resource) : 0;
+  }
+
+  /** Adds a cost of the user: milliseconds of the event loop, or bytes. */
+  add(user: string, resource: CostKind, amount: number): void {
+    this.#turnWindow();
+    const entry = this.#entryOf(user);
+    const ms = (amount / capacities[resource]) * 1_000;
+    entry.total[resource] += amount;
+    this.totals[resource] += amount;
+    this.#used[resource] += ms;
+    if (this.#shares[resource] === undefined) return;
+    entry.debt[resource] = Math.min(debtsMs.maximum, this.#settled(entry, resource) + ms);
+    entry.relief[resource] = this.#relief[resource];
+  }
+
+  /** Runs `work` and adds the time until it returns. */
+  time<T>(user: string, work: () => T): T {
+    const began = performance.now();
+    try {
+      return work();
+    } finally {
+      this.add(user, 'loop', performance.now() - began);
+    }
+  }
+
+  /**
+   * Counts a request of the user. Undefined if it may go on at once. Otherwise it waits until the user is within its share, for two seconds at most. Throws 429 then,
+   * which names the limit `share`.
+   */
+  admit(user: string): Promise<void> | undefined {
+    this.#turnWindow();
+    this.#users.add(user);
+    return this.#isEnforced && this.#excessSeconds(user) > 0 ? this.#wait(user) : undefined;
+  }
+
+  /** Waits likewise before a part of a long body or answer, which goes on after two seconds. */
+  async slowDown(user: string): Promise<void> {
+    await this.admit(user)?.catch(() => undefined);
+  }
+
+  async #wait(user: string): Promise<void> {
+    this.waiting += 1;
+    const end = this.#now() + waitsMs.longest;
+    let seconds: number;
+    do {
+      await new Promise<void>((resolve) => void this.#schedule(waitsMs.interval, resolve));
+      this.#turnWindow();
+      seconds = this.#excessSeconds(user);
+    } while (seconds > 0 && this.#now() < end);
+    this.waiting -= 1;
+    if (seconds <= 0) return;
+    this.refused += 1;
+    throw refusalFor(seconds);
+  }
+
+  /** For how long the user has to take nothing until it is within its share; 0 or less if it is. */
+  #excessSeconds(user: string): number {
+    const contended = resources.filter((resource) => this.#shares[resource] !== undefined);
+    const entry = contended.length > 0 && this.#entries.peek(user);
+    if (!entry) return 0;
+    return Math.max(
+      ...contended.map((resource) => (this.#settled(entry, resource) - debtsMs.tolerated) / (this.#shares[resource] ?? 1_000)),
+    );
+  }
+
+  #settled({ debt, relief }: Entry, resource: CostKind): number {
+    return Math.max(0, debt[resource] - (this.#relief[resource] - relief[resource]));
+  }
+
+  #entryOf(user: string): Entry {
+    const known = this.#entries.get(user);
+    if (known) return known;
+    const entry = { total: nothing(), debt: nothing(), relief: { ...this.#relief } };
+    this.#entries.set(user, entry);
+    return entry;
+  }
+
+  /** Begins a new window if the present one is over, with the shares that follow from it. */
+  #turnWindow(): void {
+    const now = this.#now();
+    const elapsed = now - this.#began;
+    if (elapsed < windowMs) return;
+    const busy = this.#utilization();
+    this.#shares = {};
+    for (const resource of resources) {
+      const part = resource === 'loop' ? busy : this.#used[resource] / elapsed;
+      const isContended = part >= contendedPart && this.#users.size > 1;
+      const share = this.#used[resource] / this.#users.size;
+      if (isContended) this.#shares[resource] = (share / elapsed) * 1_000;
+      this.#relief[resource] += isContended ? share : elapsed;
+    }
+    this.#began = now;
+    this.#users = new Set();
+    this.#used = nothing();
+  }
+}
+
+function refusalFor(excessSeconds: number): Problem {
+  const seconds = Math.min(60, Math.max(1, Math.ceil(excessSeconds)));
+  return rateLimitProblem('share', `q=${debtsMs.tolerated};w=${waitsMs.longest / 1_000}`, seconds);
+}
+
+/** Returns the part of the time since its call before for which the event loop was busy. */
+function measureLoop(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
