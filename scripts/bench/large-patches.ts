@@ -23,6 +23,8 @@ const usage = `npm run bench:patches -- [options]
 DATABASE_URL names a PostgreSQL server on which to create a database for it; without it an embedded one is used, in a temporary directory.
 `;
 
+const metricsToken = 'x'.repeat(32);
+
 /** Connections of the user who is measured. */
 const measuredConnections = 8;
 
@@ -42,6 +44,8 @@ interface Figures {
   /** p95 beside the patches over p95 alone. */
   ratio: Record<'updates' | 'creates', number>;
   patches: { bytes: number; perSecond: number; refused: number };
+  /** Of both users, beside the patches: milliseconds of the event loop, MiB written and MiB answered a second, and requests refused by their share. */
+  ledger: { loop: number; written: number; answered: number; refused: number };
 }
 
 const { json: asJson, ...plan } = readPlan();
@@ -49,7 +53,7 @@ await runMeasurement('bench:patches', run);
 
 async function run({ url, database, opened }: Measured): Promise<string> {
   note('starting the service');
-  const service = await startService({ ...database.settings, DATABASE_URL: url }, opened);
+  const service = await startService({ ...database.settings, DATABASE_URL: url, RATE_LIMIT: 'on', METRICS_TOKEN: metricsToken }, opened);
   note('seeding');
   const seeds = await seed(url);
   const otherKey = await seedKey(url, seeds.users[1] ?? '');
@@ -77,15 +81,31 @@ async function measure(port: number, seeds: Seeds, otherKey: string): Promise<Fi
   note('alone');
   const alone = await both(plan.seconds);
   note('beside the patches');
+  const costsBefore = await readLedger(port);
   const others = drive(port, plan.connections, plan.seconds, (n) => patches[n % patches.length] ?? Buffer.alloc(0));
   const [beside, flood] = await Promise.all([both(plan.seconds), others]);
+  const costsAfter = await readLedger(port);
+  const perSecond = (name: string, unit: number) => ((costsAfter.get(name) ?? 0) - (costsBefore.get(name) ?? 0)) / plan.seconds / unit;
   const ratio = { updates: beside.updates.p95 / alone.updates.p95, creates: beside.creates.p95 / alone.creates.p95 };
   return {
     alone,
     beside,
     ratio,
     patches: { bytes: patch.text.length, perSecond: (flood.statuses.get(200) ?? 0) / plan.seconds, refused: flood.refused.count },
+    ledger: {
+      loop: perSecond('costs_total{resource="loop"}', 1),
+      written: perSecond('costs_total{resource="written"}', 2 ** 20),
+      answered: perSecond('costs_total{resource="answered"}', 2 ** 20),
+      refused: perSecond('share_refused_total', 1) * plan.seconds,
+    },
   };
+}
+
+/** The values of the service's metrics, by name and labels. */
+async function readLedger(port: number): Promise<Map<string, number>> {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
+  const lines = [...(await answer.text()).matchAll(/^entity_service_(\S+) (\S+)$/gm)];
+  return new Map(lines.map(([, name = '', value]) => [name, Number(value)]));
 }
 
 function latenciesOf({ latencies, refused }: Round): Latencies {
@@ -94,7 +114,7 @@ function latenciesOf({ latencies, refused }: Round): Latencies {
   return { answers: sorted.length, refused: refused.count, p50: quantile(0.5), p95: quantile(0.95), max: quantile(1) };
 }
 
-function describe({ alone, beside, ratio, patches }: Figures): string {
+function describe({ alone, beside, ratio, patches, ledger }: Figures): string {
   const line = (name: string, { answers, refused, p50, p95, max }: Latencies) =>
     `${name}  p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms, max ${max.toFixed(0)} ms (${answers} answers, ${refused} of them not 2xx)\n`;
   return `${plan.rate} updates and creates a second for ${plan.seconds} s, first alone, then beside ${plan.connections} connections of another user that send
@@ -103,6 +123,7 @@ patches of ${plan.objects} objects (${(patches.bytes / 1_024).toFixed(0)} KiB)
 ${line('updates alone ', alone.updates)}${line('updates beside', beside.updates)}${line('creates alone ', alone.creates)}${line('creates beside', beside.creates)}
 ratio           p95 of updates ${ratio.updates.toFixed(1)}, of creates ${ratio.creates.toFixed(1)} times that alone; the aim is 5
 patches         ${patches.perSecond.toFixed(1)} a second, ${patches.refused} refused
+ledger          ${ledger.loop.toFixed(0)} ms of the event loop, ${ledger.written.toFixed(1)} MiB written and ${ledger.answered.toFixed(1)} MiB answered a second, ${ledger.refused} requests refused by their share
 `;
 }
 

@@ -82,12 +82,12 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
     ...process.env,
     ...path,
     WORKERS: '1',
+    RATE_LIMIT: 'off',
     ...settings,
     DATABASE: settings['DATABASE_URL'] ? '' : 'embedded',
     HOST: '127.0.0.1',
     PORT: String(port),
     PUBLIC_URL: `http://localhost:${port}`,
-    RATE_LIMIT: 'off',
   };
   return launch(
     {
