@@ -1,4 +1,4 @@
-/** Links between the project's documents. */
+/** The project's documents: their readers, and the links between them. */
 import { existsSync, globSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -27,4 +27,10 @@ test.each(documents)('what %s links to in this project is there, and so are its 
     expect(statSync(join(project, target)).isFile(), target).toBe(true);
     if (anchor !== undefined) expect(anchorsOf(readDocument(target)), `${target}#${anchor}`).toContain(anchor);
   }
+});
+
+test('each document of docs begins with its readers', () => {
+  const found = documents.filter((name) => name.startsWith('docs/'));
+  expect(found.length).toBeGreaterThan(25);
+  expect(found.filter((name) => !/^# .+\n\nFor [a-z]/.test(readDocument(name)))).toEqual([]);
 });
