@@ -21,7 +21,7 @@ export interface Permit<A extends Action> {
   readonly sessionId: string | null;
   /** The acting credential, as {@link Principal} has it. */
   readonly credential: string;
-  /** True when it covers only rows that the user created; `rowsCovered` of row-predicate.ts puts that into statements (rule 64). */
+  /** True when it covers only rows that the user created; `rowsCovered` of coverage.ts puts that into statements (rule 64). */
   readonly ownOnly: boolean;
   /**
    * The permit to read the rows of all users, if this one covers own rows only and the caller has it. A write that finds no row looks with it whether the

@@ -6,7 +6,7 @@ import { Problem } from '../../problems/errors.ts';
 import { isInstant } from '../../filter/values.ts';
 import { expectedFormat } from '../../problems/expected.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/row-predicate.ts';
+import { permitValues } from '../../rights/coverage.ts';
 import { changeColumns, versionsOf, type ChangeRow, type VersionPlace } from './history.ts';
 import { instantOf } from '../../database/timestamp.ts';
 import type { EntityRow } from '../row.ts';

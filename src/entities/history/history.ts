@@ -8,7 +8,7 @@ import type { Reads } from '../../database/standby/readers.ts';
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import { permitValues, rowsCovered, type PermitValues } from '../../rights/coverage.ts';
 import { atPosition, type Cursors } from '../querying/cursors.ts';
 import { representEntity } from '../represent.ts';
 import type { EntityRow } from '../row.ts';

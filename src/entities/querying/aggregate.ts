@@ -8,7 +8,7 @@ import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../problems/errors.ts';
 import { testsOf } from '../../filter/syntax.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/row-predicate.ts';
+import { permitValues } from '../../rights/coverage.ts';
 import type { AggregateRequest } from './aggregate-request.ts';
 import { aggregateQuery, type GroupRow } from './aggregate-statements.ts';
 import { aggregatedRows } from './column-statements.ts';

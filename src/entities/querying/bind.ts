@@ -12,7 +12,7 @@ import { orderOf, type Order } from '../../filter/order.ts';
 import { decidingTerms, type SortTerm } from '../../filter/sort.ts';
 import { all, conjuncts, constantOf, type Filter } from '../../filter/syntax.ts';
 import { isKey } from '../../filter/fields.ts';
-import type { PermitValues } from '../../rights/row-predicate.ts';
+import type { PermitValues } from '../../rights/coverage.ts';
 import { trashedEntities } from '../writing/trash.ts';
 import type { Include } from './include.ts';
 import type { Projection } from './projection.ts';

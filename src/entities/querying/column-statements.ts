@@ -16,7 +16,7 @@ import { isAfter, reverseOrder } from '../../filter/order.ts';
 import { candidateCount, candidateRows, inOrder, rowsInOrder } from '../companion/range-sql.ts';
 import { reverseColumn, reverseRange, type IndexRange } from '../companion/index-ranges.ts';
 import { all, conjuncts, everyEntity, isEveryEntity, testsOf, type Filter } from '../../filter/syntax.ts';
-import type { PermitValues } from '../../rights/row-predicate.ts';
+import type { PermitValues } from '../../rights/coverage.ts';
 import type { IndexScan, RangeSort } from './access-path.ts';
 import { splitKeys, type BoundQuery } from './bind.ts';
 import type { CursorPosition } from './cursors.ts';

@@ -8,7 +8,7 @@ import type { Reads } from '../../database/standby/readers.ts';
 import type { RowPosition } from '../../filter/order.ts';
 import type { Filter } from '../../filter/syntax.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/row-predicate.ts';
+import { permitValues } from '../../rights/coverage.ts';
 import { accessPathOf, type AccessPath } from './access-path.ts';
 import { bindQuery, bindToRows } from './bind.ts';
 import { assertSearchable, needsIndex } from './list.ts';

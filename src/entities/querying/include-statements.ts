@@ -6,7 +6,7 @@ import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
 import { entitySource } from '../../filter/source.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import { permitValues, rowsCovered } from '../../rights/coverage.ts';
 import type { Include } from './include.ts';
 import { projectedFields, type Projection } from './projection.ts';
 import { rowColumnList, type EntityRow } from '../row.ts';

@@ -10,7 +10,7 @@ import { isAfter, keyIsAfter, type Order, type RowPosition } from '../../filter/
 import { entitySource, type Source } from '../../filter/source.ts';
 import { pinnedValue } from '../companion/fields.ts';
 import { conjuncts, type Filter } from '../../filter/syntax.ts';
-import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import { rowsCovered, type PermitValues } from '../../rights/coverage.ts';
 import { referencesOf } from './include-statements.ts';
 import { rowColumnList, type EntityRow, type TrashedRow } from '../row.ts';
 import type { EntityQuery, PageShape } from './bind.ts';

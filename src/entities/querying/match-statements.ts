@@ -8,7 +8,7 @@ import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
 import type { Source } from '../../filter/source.ts';
 import type { Filter } from '../../filter/syntax.ts';
-import type { PermitValues } from '../../rights/row-predicate.ts';
+import type { PermitValues } from '../../rights/coverage.ts';
 import { entityOf, type PageRows } from './list-statements.ts';
 
 /** The keys of the rows, `limit` at most. */

@@ -13,7 +13,7 @@ import { undeclaredFields, type FieldTypes, type Target } from '../../filter/fie
 import { maximumMatches } from '../../filter/parse.ts';
 import { all, any, not, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/row-predicate.ts';
+import { permitValues } from '../../rights/coverage.ts';
 import { accessPathOf } from './access-path.ts';
 import { bindQuery, type BoundQuery } from './bind.ts';
 import { isMatchedKey, matchedKeysQuery } from './match-statements.ts';

@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import { inputColumns, inputNames, insertRows, updateRows, writtenWith } from '../companion/rows.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
-import { rowsCovered } from '../../rights/row-predicate.ts';
+import { rowsCovered } from '../../rights/coverage.ts';
 import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { areLight } from '../heavy.ts';
 import { columnList, type EntityRow } from '../row.ts';

@@ -6,7 +6,7 @@ import type { Database } from '../../database/tables.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import { Problem } from '../../problems/errors.ts';
 import { pointerTo } from '../../problems/pointer.ts';
-import { permitValues } from '../../rights/row-predicate.ts';
+import { permitValues } from '../../rights/coverage.ts';
 import { freshFields } from './fresh-fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { ImportMatching, PortionRequest, PortionRow, PortionTally, RowChange } from './import-rows.ts';

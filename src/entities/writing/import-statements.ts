@@ -5,7 +5,7 @@ import type { Companion, CompanionColumn, CompanionUnique } from '../companion/l
 import { inputColumns, inputNames, updateRows, writtenWith } from '../companion/rows.ts';
 import { inSchema } from '../companion/table.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
-import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import { rowsCovered, type PermitValues } from '../../rights/coverage.ts';
 import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { valuesAt } from './references.ts';
 import { areSameFields } from './same-fields.ts';

@@ -26,7 +26,7 @@ import { withReplaced } from '../../json/json-parts.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { rowsCovered } from '../../rights/row-predicate.ts';
+import { rowsCovered } from '../../rights/coverage.ts';
 import { requireNoFaults } from './rules.ts';
 import { columnsHave } from './upsert-statements.ts';
 

@@ -7,7 +7,7 @@ import type { Caller } from '../../authn/caller.ts';
 import type { Database } from '../../database/tables.ts';
 import { afterCommittedPart } from '../../database/failure.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import { permitValues, rowsCovered } from '../../rights/coverage.ts';
 import { changeValues, entityChanged, type ChangeValues } from './changed.ts';
 import { removeEntity, type RemovalRequest } from './delete.ts';
 import { refusalOf } from './refusal.ts';

@@ -10,7 +10,7 @@ import type { Fault } from '../../problems/faults.ts';
 import type { Field } from '../../filter/fields.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { rowsCovered } from '../../rights/row-predicate.ts';
+import { rowsCovered } from '../../rights/coverage.ts';
 import { requireNoFaults } from './rules.ts';
 
 type WritePermit = Permit<'create' | 'update'>;

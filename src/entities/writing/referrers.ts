@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import { readableCompanion, type Companion, type CompanionReference } from '../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import { permitValues, rowsCovered } from '../../rights/coverage.ts';
 import { trashRetention } from '../retention.ts';
 
 /** A declared type, and its fields that refer to entities of one name, which can be its own. */

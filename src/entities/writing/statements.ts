@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
-import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import { rowsCovered, type PermitValues } from '../../rights/coverage.ts';
 import type { Companion } from '../companion/layout.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, formerFields, type ChangeValues } from './changed.ts';

@@ -6,7 +6,7 @@ import type { Statements } from '../../database/port.ts';
 import type { Origin } from '../../network/origin.ts';
 import { withUnknownOutcome } from '../../database/failure.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/row-predicate.ts';
+import { permitValues } from '../../rights/coverage.ts';
 import { changeValues } from './changed.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import type { Field } from '../../filter/fields.ts';

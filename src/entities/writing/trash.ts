@@ -7,7 +7,7 @@ import { builder, prepare, type ValueOf } from '../../database/driver/prepared.t
 import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import { permitValues, rowsCovered } from '../../rights/coverage.ts';
 import { entityRowColumns, type TrashedRow } from '../row.ts';
 import type { Place, RowState } from './statements.ts';
 import { typeRevision } from './type-guard.ts';

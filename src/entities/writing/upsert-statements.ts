@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from '../companion/columns.ts';
 import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
-import { permitValues, rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import { permitValues, rowsCovered, type PermitValues } from '../../rights/coverage.ts';
 import type { Permit } from '../../rights/permit.ts';
 
 export interface FoundEntity {
