@@ -169,7 +169,7 @@ function requireReading(
   const newTargets = targetsOf(document ?? {}).filter((target) => !targets.includes(target));
   const isRead = needsRules(plan) || (needsCheck(plan) && !allowUnfit);
   for (const entity of new Set([...(isRead ? [name] : []), ...newTargets]))
-    if (authorize(principal, entity, 'read').ownOnly) throw new Problem('forbidden', { audit: { entity } });
+    if (authorize(principal, entity, 'read').coverage.kind !== 'all') throw new Problem('forbidden', { audit: { entity } });
 }
 
 function requireType(current: TypeRow | undefined): void {

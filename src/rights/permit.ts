@@ -1,4 +1,5 @@
 /** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
+import { coverageOf, type Coverage } from './coverage.ts';
 import type { Principal } from './principal.ts';
 import type { Action, Condition, GrantRow, Scope } from './vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
@@ -21,20 +22,20 @@ export interface Permit<A extends Action> {
   readonly sessionId: string | null;
   /** The acting credential, as {@link Principal} has it. */
   readonly credential: string;
-  /** True when it covers only rows that the user created; `rowsCovered` of coverage.ts puts that into statements (rule 64). */
-  readonly ownOnly: boolean;
+  /** The rows that it covers; `rowsCovered` of coverage.ts puts them into statements (rule 64). */
+  readonly coverage: Coverage;
   /**
-   * The permit to read the rows of all users, if this one covers own rows only and the caller has it. A write that finds no row looks with it whether the
+   * The permit to read all rows, if this one does not cover them and the caller has it. A write that finds no row looks with it whether the
    * caller may read the row (decision 195).
    */
   readonly widerRead: Permit<'read'> | undefined;
   /**
-   * Which entities called `name` the caller may refer to: those that its grants of `read` cover, whatever the scopes of its credential (rule 115). Undefined:
-   * none.
+   * The entities called `name` to which the caller may refer: those that its grants of `read` cover, whatever the scopes of its credential (rule 115).
+   * Undefined: none.
    */
-  readonly referable: (name: string) => Condition | undefined;
+  readonly referable: (name: string) => Coverage | undefined;
   /** The entities called `name` that the caller may find by their values: those that its grants and scopes of `read` cover. Undefined: none. */
-  readonly findable: (name: string) => Condition | undefined;
+  readonly findable: (name: string) => Coverage | undefined;
 }
 
 /**
@@ -42,17 +43,16 @@ export interface Permit<A extends Action> {
  * allows it, 403 `insufficient-scope` when the roles would but the credential's scopes do not.
  */
 export function authorize<A extends Action>(principal: Principal, entity: string, action: A): Permit<A> {
-  const conditions = conditionsOf(principal, entity, action);
-  const ownOnly = !conditions.includes('any');
-  if (ownOnly && !conditions.includes('own')) throw new Problem('forbidden', { audit: { entity } });
+  const coverage = coverageFor(principal, entity, action);
+  if (!coverage) throw new Problem('forbidden', { audit: { entity } });
   if (!isInScope(principal, entity, action)) throw new Problem('insufficient-scope', { audit: { entity } });
-  const readsAll = ownOnly && conditionsOf(principal, entity, 'read').includes('any') && isInScope(principal, entity, 'read');
-  const widerRead = readsAll ? authorize(principal, entity, 'read') : undefined;
-  const referable = (name: string) => widestCondition(conditionsOf(principal, name, 'read'));
+  const referable = (name: string) => coverageFor(principal, name, 'read');
   const findable = (name: string) => (isInScope(principal, name, 'read') ? referable(name) : undefined);
+  const readsAll = coverage.kind !== 'all' && findable(entity)?.kind === 'all';
+  const widerRead = readsAll ? authorize(principal, entity, 'read') : undefined;
   const sessionId = principal.session?.id ?? null;
   const { user, credential } = principal;
-  return { entity, userName: user.name, sessionId, credential, ownOnly, widerRead, referable, findable } as Permit<A>;
+  return { entity, userName: user.name, sessionId, credential, coverage, widerRead, referable, findable } as Permit<A>;
 }
 
 /**
@@ -61,21 +61,16 @@ export function authorize<A extends Action>(principal: Principal, entity: string
  */
 export function authorizeUpdate(principal: Principal, entity: string): Permit<'update'> {
   const [update, read] = [authorize(principal, entity, 'update'), authorize(principal, entity, 'read')];
-  return read.ownOnly ? { ...update, ownOnly: true, widerRead: undefined } : update;
+  return read.coverage.kind === 'all' ? update : { ...update, coverage: read.coverage, widerRead: undefined };
 }
-
-const widestCondition = (conditions: readonly (Condition | undefined)[]): Condition | undefined =>
-  conditions.includes('any') ? 'any' : conditions.find((condition) => condition !== undefined);
 
 /** Whether {@link authorize} would give a permit for `action` on any row of the entities called `entity`. */
 export function isPermitted(principal: Principal, entity: string, action: Action): boolean {
-  return conditionsOf(principal, entity, action).some((condition) => condition !== undefined) && isInScope(principal, entity, action);
+  return coverageFor(principal, entity, action) !== undefined && isInScope(principal, entity, action);
 }
 
-const conditionsOf = ({ grants }: Principal, entity: string, action: Action) => [
-  grants.get(entity)?.get(action),
-  grants.get('*')?.get(action),
-];
+const coverageFor = ({ grants, user }: Principal, entity: string, action: Action): Coverage | undefined =>
+  coverageOf([grants.get(entity)?.get(action), grants.get('*')?.get(action)], user.name);
 
 const isInScope = ({ scopes }: Principal, entity: string, action: Action): boolean =>
   !scopes || scopes.some((scope) => covers(scope, entity, action));

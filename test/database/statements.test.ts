@@ -12,13 +12,14 @@ import { declareWithRules } from '../support/companions.ts';
 import { listPath, type ListQuery } from '../support/lists.ts';
 import { useService } from '../support/service.ts';
 import { formatSql } from '../support/sql-text.ts';
+import { allRows } from '../../src/rights/coverage.ts';
 
 const service = useService();
 const root = join(import.meta.dirname, '../..');
 const sources = globSync('src/**/*.ts', { cwd: root })
   .toSorted()
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
-  .filter(({ text }) => /\bprepare(?:Grouped)?[<(]/.test(text));
+  .filter(({ text }) => /\bprepare(?:Grouped|Covered)?[<(]/.test(text));
 
 const customer = {
   properties: { number: { type: 'integer' }, name: { type: 'string', maxLength: 100 }, city: { type: 'string', maxLength: 100 } },
@@ -69,7 +70,7 @@ function preparedParts(): string[] {
 /** Writes of a type with indexes, unique rules and references. */
 async function companionParts(): Promise<string[]> {
   const companion = await declareWithRules(service(), 'sample', order);
-  return Object.values(writeStatementsOf(companion))
+  return Object.values(writeStatementsOf(companion, allRows))
     .map(({ work: { name, attributes } }) => ({ name, text: String(attributes?.['db.query.text']) }))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
     .map(({ name, text }) => titled(`${name}, with the table of a type`, roomOf(name), [`${formatSql(text)};`]));

@@ -7,6 +7,7 @@ import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
 import { parseSort } from '../../src/filter/sort.ts';
 import { all } from '../../src/filter/syntax.ts';
+import { rowsCoveredFor } from '../support/coverage.ts';
 
 const text = { type: 'string' };
 const types = fieldTypesOf({
@@ -32,7 +33,7 @@ function pathFor({ filter = {}, sort = [], search, owner }: Query, table = compa
   const words = search === undefined ? [] : [{ kind: 'search' as const, field: [], words: search }];
   const relevantTo = sort.length === 0 ? search : undefined;
   const wanted = { filter: all([parsed.filter, ...words]), relevantTo, sort: terms.sort, limit: 50, bytes: 1_000 };
-  return accessPathOf(bindQuery(wanted, { name: 'order', owner: owner ?? null }, table));
+  return accessPathOf(bindQuery(wanted, rowsCoveredFor('order', owner ?? null), table));
 }
 
 /** The path and those instead of it. */
@@ -97,7 +98,7 @@ describe('the description', () => {
     const table = companionOf(rulesOf({ 'x-index': [['a secret']] }, fields), 2, null, false) ?? undefined;
     const parsed = parseFilter({ 'a secret': 'hidden' }, fields, bodyLimits);
     if ('faults' in parsed) throw new Error('refused');
-    const query = bindQuery({ filter: parsed.filter, sort: [], limit: 50, bytes: 1_000 }, { name: 'order', owner: null }, table);
+    const query = bindQuery({ filter: parsed.filter, sort: [], limit: 50, bytes: 1_000 }, rowsCoveredFor('order', null), table);
     expect(describePath(accessPathOf(query))).toBe('index-only scan of (c1), prefix (c1)');
   });
 });

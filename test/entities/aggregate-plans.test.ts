@@ -11,6 +11,7 @@ import { countQuery } from '../../src/entities/querying/list-statements.ts';
 import { all, everyEntity, type Filter } from '../../src/filter/syntax.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { useService } from '../support/service.ts';
+import { rowsCoveredFor } from '../support/coverage.ts';
 
 const service = useService();
 const document = {
@@ -75,7 +76,7 @@ const request = { filter: everyEntity, targets: new Map(), groups: [], having: e
 
 function aggregation(name: Name, owner: Owner, filter: Filter, measure: Measure): Statement {
   const fields = bindToColumns(companions.get(name));
-  const rows = aggregatedRows(fields, { name, owner }, filter, measure.of !== 'count');
+  const rows = aggregatedRows(fields, rowsCoveredFor(name, owner), filter, measure.of !== 'count');
   return aggregateQuery(rows, fields, { ...request, measures: [measure] });
 }
 
@@ -86,7 +87,10 @@ const statements: [string, (name: Name, owner: Owner, filter: Filter) => Stateme
   [
     'the count of a list',
     (name, owner, filter) =>
-      countQuery(selectedRowsOf(bindQuery({ filter, sort: [], limit: 50, bytes: 1e6 }, { name, owner }, companions.get(name))), undefined),
+      countQuery(
+        selectedRowsOf(bindQuery({ filter, sort: [], limit: 50, bytes: 1e6 }, rowsCoveredFor(name, owner), companions.get(name))),
+        undefined,
+      ),
   ],
 ];
 

@@ -11,6 +11,7 @@ import { everyEntity } from '../../src/filter/syntax.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { keysIn, list } from '../support/lists.ts';
 import { useService } from '../support/service.ts';
+import { rowsCoveredFor } from '../support/coverage.ts';
 
 const service = useService();
 const count = 1_000_000;
@@ -60,7 +61,7 @@ test('page 1 and page 10,000 by an index read as many buffers', { timeout: 900_0
   await gatherStatistics(service().db, companion);
   const sort = [{ field: ['credit'], type: 'decimal' as const, descending: false }];
   const wanted = { filter: everyEntity, sort, limit: 50, bytes: 1e6 };
-  const path = accessPathOf(bindQuery(wanted, { name: 'customer', owner: null }, companion));
+  const path = accessPathOf(bindQuery(wanted, rowsCoveredFor('customer', null), companion));
   expect(path.kind).toBe('index-only scan');
   const buffersOf = async (after: RowPosition | undefined) =>
     await service().store.readOnly(60_000, async (run) => {

@@ -18,6 +18,7 @@ import type { Filter } from '../../src/filter/syntax.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { useService } from '../support/service.ts';
+import { rowsCoveredFor } from '../support/coverage.ts';
 
 const order = {
   type: 'object',
@@ -116,13 +117,13 @@ function filterOf(filter: object): Filter {
 
 /** The path of a list by key without a companion table. */
 const pathByKey = (filter: object, owner: string | null = null) =>
-  accessPathOf(bindToRows({ filter: filterOf(filter), sort: [], limit: 50, bytes: 1e6 }, { name: 'order', owner }, undefined));
+  accessPathOf(bindToRows({ filter: filterOf(filter), sort: [], limit: 50, bytes: 1e6 }, rowsCoveredFor('order', owner), undefined));
 
 /** The buffers of all statements of a page, the tables that they read as a whole, and the rows of the page. */
 async function costOf(filter: object, sort: string[], { after }: { after?: RowPosition } = {}, owner: string | null = null) {
   const terms = parseSort(sort, types);
   if ('faults' in terms) throw new Error('refused');
-  const query = bindQuery({ filter: filterOf(filter), sort: terms.sort, limit: 50, bytes: 1e6 }, { name: 'order', owner }, companion);
+  const query = bindQuery({ filter: filterOf(filter), sort: terms.sort, limit: 50, bytes: 1e6 }, rowsCoveredFor('order', owner), companion);
   if (query.over !== 'columns') throw new Error('the companion table is of no use');
   const cursor = after && { ...after, direction: 'next' as const };
   const nodes: Plan[] = [];
@@ -229,7 +230,7 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
       service().db,
     );
     const positions = new Map(rows.map(({ key }, index) => [key, index]));
-    const permit = { entity: 'order', userName: 'ada', ownOnly: false } as Permit<'read'>;
+    const permit = { ...rowsCoveredFor('order', null), userName: 'ada' } as Permit<'read'>;
     const query = includedQuery([{ permit, positions, further: [] }], 1e6);
     const plan = await service().store.readOnly(10_000, async (run) => {
       await run(sql`select set_config('plan_cache_mode', ${mode}, true)`.compile(builder));

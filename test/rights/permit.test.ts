@@ -3,6 +3,7 @@ import type { Principal } from '../../src/rights/principal.ts';
 import type { Action } from '../../src/rights/vocabulary.ts';
 import { authorize, grantMap, type Permit } from '../../src/rights/permit.ts';
 import { findEntity } from '../../src/entities/writing/store.ts';
+import { allRows, coverageOf } from '../../src/rights/coverage.ts';
 
 const principal = {
   user: { id: '1', name: 'ada', displayName: 'Ada' },
@@ -18,7 +19,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
     entity: 'note',
     userName: 'ada',
     sessionId: null,
-    ownOnly: true,
+    coverage: coverageOf(['own'], 'ada'),
     widerRead: undefined,
     referable,
     findable: referable,
@@ -31,7 +32,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
     entity: 'note',
     userName: 'ada',
     sessionId: null,
-    ownOnly: false,
+    coverage: allRows,
     widerRead: undefined,
     referable: () => undefined,
     findable: () => undefined,
@@ -62,7 +63,7 @@ test.each([
     { entity: '*', action: 'read', condition: every },
   ] as const;
   for (const list of [rows, rows.toReversed()]) {
-    expect(authorize({ ...principal, grants: grantMap(list) }, 'note', 'read')).toMatchObject({ ownOnly: false });
+    expect(authorize({ ...principal, grants: grantMap(list) }, 'note', 'read')).toMatchObject({ coverage: allRows });
   }
 });
 
@@ -86,7 +87,7 @@ describe('a permit for own rows', () => {
             entity: 'note',
             userName: 'ada',
             sessionId: null,
-            ownOnly: false,
+            coverage: allRows,
             widerRead: undefined,
             referable: expect.any(Function) as unknown,
             findable: expect.any(Function) as unknown,

@@ -7,6 +7,7 @@ import { isInstant } from '../../filter/values.ts';
 import { expectedFormat } from '../../problems/expected.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/coverage.ts';
+import { prepareCovered } from '../covered-statements.ts';
 import { changeColumns, versionsOf, type ChangeRow, type VersionPlace } from './history.ts';
 import { instantOf } from '../../database/timestamp.ts';
 import type { EntityRow } from '../row.ts';
@@ -47,10 +48,10 @@ type InTick = VersionPlace & Tick;
 /** A version as the tick shows it; null in place of fields that were purged. */
 type KeptVersion = Omit<ChangeRow, 'fields'> & { fields: string | null };
 
-const findLast = prepare<InTick, KeptVersion>('history.as-of', (value) =>
+const findLast = prepareCovered<InTick, KeptVersion>('history.as-of', (value, coverage) =>
   builder
     .selectFrom('entity_change')
-    .where(versionsOf(value))
+    .where(versionsOf(value, coverage))
     .where('at', '<=', sql<Date>`${value('at')}::timestamptz`)
     .where(sql<boolean>`(id <= ${value('loadedTo')}::bigint or pg_visible_in_snapshot(xid, ${value('snapshot')}::pg_snapshot))`)
     .orderBy('version', 'desc')
@@ -60,8 +61,15 @@ const findLast = prepare<InTick, KeptVersion>('history.as-of', (value) =>
     .compile(),
 );
 
-const findFirst = prepare<VersionPlace, Pick<ChangeRow, 'operation'>>('history.first', (value) =>
-  builder.selectFrom('entity_change').where(versionsOf(value)).orderBy('version').orderBy('id').limit(1).select('operation').compile(),
+const findFirst = prepareCovered<VersionPlace, Pick<ChangeRow, 'operation'>>('history.first', (value, coverage) =>
+  builder
+    .selectFrom('entity_change')
+    .where(versionsOf(value, coverage))
+    .orderBy('version')
+    .orderBy('id')
+    .limit(1)
+    .select('operation')
+    .compile(),
 );
 
 /** A time of RFC 3339, or the position of a tick. */
@@ -88,12 +96,12 @@ export async function findAsOf(
     : await store.run(findTickAt, { at: asOf, keep });
   if (!tick?.isKept) throw new Problem('position-gone');
   const versions = { ...permitValues(permit), key, keep };
-  const [last] = await store.run(findLast, { ...versions, ...tick });
+  const [last] = await store.run(findLast(permit.coverage), { ...versions, ...tick });
   if (last) {
     const { fields, operation, ...row } = last;
     return fields === null || operation === 'deleted' ? undefined : { row: { ...row, fields }, position: tick.position };
   }
-  const [first] = await store.run(findFirst, versions);
+  const [first] = await store.run(findFirst(permit.coverage), versions);
   if (first) {
     // It was created later.
     if (first.operation === 'created') return undefined;

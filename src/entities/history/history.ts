@@ -2,13 +2,14 @@
 import { sql, type Kysely } from 'kysely';
 import type { components } from '../../../generated/api.ts';
 import { JsonText } from '../../contract/operation.ts';
-import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
+import { builder, type ValueOf } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered, type PermitValues } from '../../rights/coverage.ts';
+import { permitValues, rowsCovered, type Coverage, type PermitValues } from '../../rights/coverage.ts';
+import { prepareCovered } from '../covered-statements.ts';
 import { atPosition, type Cursors } from '../querying/cursors.ts';
 import { representEntity } from '../represent.ts';
 import type { EntityRow } from '../row.ts';
@@ -32,8 +33,8 @@ export interface VersionPlace extends PermitValues {
 }
 
 /** SQL: the versions of the entity that are kept and that the permit covers. */
-export const versionsOf = (value: ValueOf<VersionPlace>) =>
-  sql<boolean>`${rowsCovered(value, 'entity_change')} and entity_change.key = ${value('key')}::bigint
+export const versionsOf = (value: ValueOf<VersionPlace>, coverage: Coverage) =>
+  sql<boolean>`${rowsCovered(coverage, value, 'entity_change')} and entity_change.key = ${value('key')}::bigint
     and entity_change.at > now() - ${value('keep')}::interval`;
 
 export const changeColumns = [
@@ -48,10 +49,10 @@ export const changeColumns = [
   'changed_by as updatedBy',
 ] as const;
 
-const findOne = prepare<VersionPlace & { version: string }, ChangeRow>('history.find', (value) =>
+const findOne = prepareCovered<VersionPlace & { version: string }, ChangeRow>('history.find', (value, coverage) =>
   builder
     .selectFrom('entity_change')
-    .where(versionsOf(value))
+    .where(versionsOf(value, coverage))
     .where('version', '=', sql<string>`${value('version')}::bigint`)
     .where('operation', '<>', 'deleted')
     .where('fields', 'is not', null)
@@ -67,12 +68,12 @@ interface ListedChange extends Omit<ChangeRow, 'fields'> {
   changed: string[] | null;
 }
 
-const listFrom = prepare<VersionPlace & { before: string | null; limit: number }, ListedChange>('history.list', (value) =>
+const listFrom = prepareCovered<VersionPlace & { before: string | null; limit: number }, ListedChange>('history.list', (value, coverage) =>
   builder
     .selectFrom((from) =>
       from
         .selectFrom('entity_change')
-        .where(versionsOf(value))
+        .where(versionsOf(value, coverage))
         // A purged entity has no history.
         .where('fields', 'is not', null)
         .where(sql<boolean>`(${value('before')}::bigint is null or id < ${value('before')}::bigint)`)
@@ -112,7 +113,7 @@ export async function findVersion(
   version: string,
   keep: string,
 ): Promise<EntityRow | undefined> {
-  const [row] = await store.run(findOne, { ...permitValues(permit), key, version, keep });
+  const [row] = await store.run(findOne(permit.coverage), { ...permitValues(permit), key, version, keep });
   return row;
 }
 
@@ -134,7 +135,7 @@ export async function listVersions(
   const binding = JSON.stringify(['history', permit.userName, permit.entity, key]);
   const from = cursor === undefined ? undefined : await cursors.open(cursor, binding);
   if (cursor !== undefined && !from) throw new Problem('malformed-request', { faults: [{ parameter: 'cursor', code: 'invalid-cursor' }] });
-  const found = await reads.run(listFrom, { ...permitValues(permit), key, keep, before: from?.key ?? null, limit });
+  const found = await reads.run(listFrom(permit.coverage), { ...permitValues(permit), key, keep, before: from?.key ?? null, limit });
   // An entity that has not changed for long has no version that is kept.
   if (found.length === 0 && !from && !(await findLight(reads, permit, key))) throw new Problem('not-found');
   const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);

@@ -9,7 +9,7 @@ import { isEnvelopeName, isOfEnvelope } from '../../filter/fields.ts';
 import type { Order } from '../../filter/order.ts';
 import { conjuncts, constantOf, isEveryEntity, testsOf, type Filter } from '../../filter/syntax.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
-import type { Permit } from '../../rights/permit.ts';
+import type { CoveredRows } from '../../rights/coverage.ts';
 import type { BoundQuery, ColumnQuery, EntityQuery } from './bind.ts';
 
 /** The most that a page may cost. The test with random lists lowers it, so that few rows reach it. */
@@ -79,7 +79,7 @@ export function accessPathOf(query: BoundQuery): AccessPath {
 function entityPathOf(query: EntityQuery): PrimaryKey | EntitySort {
   const { order, filter, tests, permit } = query;
   if (order.columns.length > 0) return { kind: 'sort', query, order, budget: listLimits.candidates, ranges: undefined };
-  const showsEachRow = constantOf(filter) === false || (conjuncts(tests).length === 0 && permit.owner === null);
+  const showsEachRow = constantOf(filter) === false || (conjuncts(tests).length === 0 && permit.coverage.kind === 'all');
   return { kind: 'primary key', query, order, budget: showsEachRow ? undefined : budgetOf(tests) };
 }
 
@@ -155,9 +155,9 @@ function describeRange({ prefix, limits, words, substring }: IndexRange): string
 const nameOf = ({ name, field }: CompanionColumn) => (isOfEnvelope(field) || field.every(looksLikeName) ? field.join('.') : name);
 
 /**
- * The description in the texts for its caller; nothing for a caller of own rows. How the service reads a list depends on how many entities others
+ * The description in the texts for its caller; nothing for a caller of some rows. How the service reads a list depends on how many entities others
  * have (rule 161).
  */
-export function shownPath({ ownOnly }: Pick<Permit<'read'>, 'ownOnly'>, path: AccessPath): { path?: string } {
-  return ownOnly ? {} : { path: describePath(path) };
+export function shownPath({ coverage }: Pick<CoveredRows, 'coverage'>, path: AccessPath): { path?: string } {
+  return coverage.kind === 'all' ? { path: describePath(path) } : {};
 }

@@ -8,7 +8,6 @@ import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../problems/errors.ts';
 import { testsOf } from '../../filter/syntax.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/coverage.ts';
 import type { AggregateRequest } from './aggregate-request.ts';
 import { aggregateQuery, type GroupRow } from './aggregate-statements.ts';
 import { aggregatedRows } from './column-statements.ts';
@@ -36,7 +35,7 @@ export async function aggregateEntities(
     const groups = await withinTimeLimit({ pointer: '' }, () =>
       reads.readOnly(aggregateLimits.timeMs, async (run) => {
         const filter = await followMatches(run, request.filter, request.targets);
-        const rows = aggregatedRows(fields, permitValues(permit), filter, fieldsOf(request).length > 0);
+        const rows = aggregatedRows(fields, permit, filter, fieldsOf(request).length > 0);
         return await run(aggregateQuery(rows, fields, request), 'any');
       }),
     );

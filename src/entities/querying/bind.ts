@@ -6,13 +6,13 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import { areSortedWhole, bindToColumns, bindToEntities, columnsUsed, splitFilter, type BoundFields } from '../companion/fields.ts';
 import { candidatesOf, columnOrderOf, isOfFields, type IndexColumn, type IndexRange } from '../companion/index-ranges.ts';
-import { isOwnRange, ownFilter, ownIndexesOf } from '../companion/own-rows.ts';
+import { fixedFilter, fixedIndexesOf, isFixedRange } from '../companion/fixed-rows.ts';
 import { searchRank } from '../companion/search.ts';
 import { orderOf, type Order } from '../../filter/order.ts';
 import { decidingTerms, type SortTerm } from '../../filter/sort.ts';
 import { all, conjuncts, constantOf, type Filter } from '../../filter/syntax.ts';
 import { isKey } from '../../filter/fields.ts';
-import type { PermitValues } from '../../rights/coverage.ts';
+import type { CoveredRows } from '../../rights/coverage.ts';
 import { trashedEntities } from '../writing/trash.ts';
 import type { Include } from './include.ts';
 import type { Projection } from './projection.ts';
@@ -38,8 +38,8 @@ export interface WantedRows extends PageShape {
 }
 
 interface Bound<F extends BoundFields> {
-  permit: PermitValues;
-  /** With the condition on the creator if the indexes of own rows are read. */
+  permit: CoveredRows;
+  /** With the fixed values of the rule if their indexes are read. */
   filter: Filter;
   sort: readonly SortTerm[];
   fields: F;
@@ -70,28 +70,29 @@ export interface ColumnQuery extends Bound<BoundFields<Companion>> {
 export type BoundQuery = EntityQuery | ColumnQuery;
 
 /** Binds the query. `companion` is the companion table of the type, if statements may read it. */
-export function bindQuery(wanted: WantedRows, permit: PermitValues, companion: Companion | undefined): BoundQuery {
+export function bindQuery(wanted: WantedRows, permit: CoveredRows, companion: Companion | undefined): BoundQuery {
   const isPossible = companion && constantOf(wanted.filter) !== false;
   return (isPossible && columnQueryOf(wanted, permit, companion)) || bindToRows(wanted, permit, companion);
 }
 
 /** Binds the query to the rows of `entity` or of the trash, whatever indexes there are. */
-export function bindToRows(wanted: WantedRows, permit: PermitValues, companion: Companion | undefined): EntityQuery {
+export function bindToRows(wanted: WantedRows, permit: CoveredRows, companion: Companion | undefined): EntityQuery {
   const table = wanted.isTrash ? trashedEntities : sql`entity`;
   return { over: 'entities', ...boundTo(bindToEntities(companion), wanted, permit), table, ...splitKeys(wanted.filter) };
 }
 
-/** Undefined if no column and no index is of use. A query of own rows uses the indexes that begin with the creator alone. */
-function columnQueryOf(wanted: WantedRows, permit: PermitValues, companion: Companion): ColumnQuery | undefined {
-  const { owner } = permit;
-  if (owner === null) return usefulQuery(wanted, permit, companion);
-  const own = ownIndexesOf(companion);
-  return own && usefulQuery({ ...wanted, filter: ownFilter(wanted.filter, owner) }, permit, own.companion, isOwnRange(own.creator, owner));
+/** Undefined if no column and no index is of use. A query of some rows uses the indexes that begin with what its rule fixes alone. */
+function columnQueryOf(wanted: WantedRows, permit: CoveredRows, companion: Companion): ColumnQuery | undefined {
+  const { coverage } = permit;
+  if (coverage.kind === 'all') return usefulQuery(wanted, permit, companion);
+  const fixed = fixedIndexesOf(companion, coverage);
+  const filter = fixedFilter(wanted.filter, coverage);
+  return fixed && usefulQuery({ ...wanted, filter }, permit, fixed.companion, isFixedRange(fixed));
 }
 
 function usefulQuery(
   wanted: WantedRows,
-  permit: PermitValues,
+  permit: CoveredRows,
   companion: Companion,
   mayRead?: (range: IndexRange) => boolean,
 ): ColumnQuery | undefined {
@@ -104,7 +105,7 @@ function usefulQuery(
   return { over: 'columns', ...boundTo(fields, wanted, permit), columnOrder, candidates };
 }
 
-function boundTo<F extends BoundFields>(fields: F, { filter, sort, relevantTo, ...page }: WantedRows, permit: PermitValues): Bound<F> {
+function boundTo<F extends BoundFields>(fields: F, { filter, sort, relevantTo, ...page }: WantedRows, permit: CoveredRows): Bound<F> {
   // Texts that one index has are sorted whole, whether or not this query uses the index.
   const isWhole = areSortedWhole(fields, decidingTerms(sort, filter));
   const isIndexed = ({ field, type, collation }: SortTerm) => isWhole && fields.of(field, type, collation).column !== undefined;

@@ -1,10 +1,10 @@
 /**
  * The columns of a companion table that the statements of lists read. Their rows are keys; the condition of the permit is beside the entity of each
- * key. Numbers over own entities need none where an index begins with the creator.
+ * key. Numbers over the entities of a rule need none where an index begins with a field that the rule fixes.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
-import { isOwnRow, ownIndexesOf } from '../companion/own-rows.ts';
+import { fixedIndexesOf, isFixedRow } from '../companion/fixed-rows.ts';
 import { limitOf } from '../../database/limit.ts';
 import { matchesRow } from '../companion/search.ts';
 import { inSchema } from '../companion/table.ts';
@@ -16,7 +16,7 @@ import { isAfter, reverseOrder } from '../../filter/order.ts';
 import { candidateCount, candidateRows, inOrder, rowsInOrder } from '../companion/range-sql.ts';
 import { reverseColumn, reverseRange, type IndexRange } from '../companion/index-ranges.ts';
 import { all, conjuncts, everyEntity, isEveryEntity, testsOf, type Filter } from '../../filter/syntax.ts';
-import type { PermitValues } from '../../rights/coverage.ts';
+import type { CoveredRows, CoverageRule } from '../../rights/coverage.ts';
 import type { IndexScan, RangeSort } from './access-path.ts';
 import { splitKeys, type BoundQuery } from './bind.ts';
 import type { CursorPosition } from './cursors.ts';
@@ -68,8 +68,8 @@ export function candidatesRows({ kind, query, ranges, order: forwards }: RangeSo
     ? sql`and ${cursor ? isAfter(order, cursor, 'x') : sql`true`}
         order by ${inOrder([...columns, { ...keyColumn, descending: order.keyDescending }])} limit ${limitOf(page.limit + 1)}`
     : sql``;
-  // The filter names the creator too, so without the fence the planner may test `pinned` once and read another index, past rows of others (rule 64).
-  const fence = permit.owner === null ? sql`` : sql`offset 0`;
+  // The filter names what the rule fixes too, so without the fence the planner may test `pinned` once and read another index, past rows of others (rule 64).
+  const fence = permit.coverage.kind === 'all' ? sql`` : sql`offset 0`;
   return {
     from: sql`(
         select * from (select * from ${candidateRows(fields.companion, ranges, columnsUsed(fields, filter, sort))} as x ${fence}) as x
@@ -93,33 +93,32 @@ export function rangesQuery(companion: Companion, ranges: readonly IndexRange[],
   return sql<{ count: number }>`select ${candidateCount(companion, ranges, limit)} as count`.compile(builder);
 }
 
-/**
- * The entities that fulfil the filter. Those of all users, and those of an owner with an index, need no look at the table of entities.
- */
-function selectedByColumns(fields: BoundFields<Companion>, permit: PermitValues, filter: Filter): SelectedRows {
+/** The entities that fulfil the filter. Those of all users, and those of a rule with an index, need no look at the table of entities. */
+function selectedByColumns(fields: BoundFields<Companion>, permit: CoveredRows, filter: Filter): SelectedRows {
   const { companion } = fields;
   const source = { ...fields, matches: (words: string) => matchesRow(companion, words) };
-  const { keys, tests } = permit.owner === null ? { keys: everyEntity, tests: filter } : splitKeys(filter);
+  const { coverage } = permit;
+  const { keys, tests } = coverage.kind === 'all' ? { keys: everyEntity, tests: filter } : splitKeys(filter);
   const { ofColumns, ofFields } = splitFilter(tests, fields, (test) => test.kind === 'search' || isOfColumn(fields, test));
   const columns = filterCondition(ofColumns, source);
-  const rows = permit.owner === null ? sql`${inSchema(companion.table)} as x` : rowsOfOwner(fields, permit, permit.owner, keys);
+  const rows = coverage.kind === 'all' ? sql`${inSchema(companion.table)} as x` : rowsOfRule(fields, permit, coverage, keys);
   if (isEveryEntity(ofFields)) return { from: rows, where: columns };
   const conditions = sql`${columns} and ${filterCondition(ofFields, source)}`;
-  if (permit.owner === null) return selectedBeside(permit, rows, conditions);
+  if (coverage.kind === 'all') return selectedBeside(permit, rows, conditions);
   return { from: sql`${rows} cross join ${entityOf(permit, sql.ref('x.key'))}`, where: conditions };
 }
 
 /**
- * SQL: the rows `x` of entities of `owner` that fulfil the tests of `keys`, by an index that begins with the creator, or of all entities
- * of the name that the permit covers. Behind the fence PostgreSQL reads them before it tests a value, so its work does not depend on the
- * values of rows of others (rule 64).
+ * SQL: the rows `x` of the entities that the rule covers and that fulfil the tests of `keys`, by an index that begins with a fixed field, or of
+ * all entities of the name that the permit covers. Behind the fence PostgreSQL reads them before it tests a value, so its work does not depend on
+ * the values of rows of others (rule 64).
  */
-function rowsOfOwner(fields: BoundFields<Companion>, permit: PermitValues, owner: string, keys: Filter): RawBuilder<unknown> {
+function rowsOfRule(fields: BoundFields<Companion>, permit: CoveredRows, rule: CoverageRule, keys: Filter): RawBuilder<unknown> {
   const table = sql`${inSchema(fields.companion.table)} as x`;
-  const own = ownIndexesOf(fields.companion);
+  const fixed = fixedIndexesOf(fields.companion, rule);
   const areWanted = filterCondition(keys, fields);
-  if (!own) return coveredBeside(permit, table, areWanted);
-  return sql`(select x.* from ${table} where ${isOwnRow(own.creator, owner)} and ${areWanted} offset 0) as x`;
+  if (!fixed) return coveredBeside(permit, table, areWanted);
+  return sql`(select x.* from ${table} where ${isFixedRow(fixed)} and ${areWanted} offset 0) as x`;
 }
 
 /** The entities of a query, for a count. */
@@ -128,11 +127,11 @@ export function selectedRowsOf(query: BoundQuery): SelectedRows {
 }
 
 /** The entities of an aggregation. Without columns of the companion table it needs none. */
-export function aggregatedRows(fields: BoundFields, permit: PermitValues, filter: Filter, needsColumns: boolean): SelectedRows {
+export function aggregatedRows(fields: BoundFields, permit: CoveredRows, filter: Filter, needsColumns: boolean): SelectedRows {
   const { companion } = fields;
   const isNeeded =
     needsColumns ||
-    (permit.owner !== null && companion && ownIndexesOf(companion)) ||
+    (permit.coverage.kind === 'rule' && companion && fixedIndexesOf(companion, permit.coverage)) ||
     testsOf(filter).some((test) => test.kind === 'search' || isOfColumn(fields, test));
   if (isNeeded && companion) return selectedByColumns({ ...fields, companion }, permit, filter);
   return selectRows({ permit, fields: entitySource, table: sql`entity`, ...splitKeys(filter) });

@@ -8,7 +8,6 @@ import type { Reads } from '../../database/standby/readers.ts';
 import type { RowPosition } from '../../filter/order.ts';
 import type { Filter } from '../../filter/syntax.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/coverage.ts';
 import { accessPathOf, type AccessPath } from './access-path.ts';
 import { bindQuery, bindToRows } from './bind.ts';
 import { assertSearchable, needsIndex } from './list.ts';
@@ -41,7 +40,7 @@ export async function readExportPage(
   const bind = sort.length === 0 && search === undefined ? bindToRows : bindQuery;
   const pathFor = (followed: Filter) => {
     const wanted = { filter: followed, sort, projection, limit: pageRows, bytes: pageBytes };
-    return accessPathOf(bind(wanted, permitValues(permit), (companion && readableCompanion(companion)) ?? undefined));
+    return accessPathOf(bind(wanted, permit, (companion && readableCompanion(companion)) ?? undefined));
   };
   const cursor = after && { ...after, direction: 'next' as const };
   const read = async (run: Run, path: AccessPath): Promise<RowPage> => {

@@ -1,20 +1,15 @@
 /**
  * The statements that read entities together with those that they refer to. Each has the condition of the
- * permit for the name that it reads, `rowsCovered` (rule 64).
+ * permit for the name that it reads, `rowsOfPermit` (rule 64).
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
 import { entitySource } from '../../filter/source.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered } from '../../rights/coverage.ts';
+import { rowsOfPermit } from '../../rights/coverage.ts';
 import type { Include } from './include.ts';
 import { projectedFields, type Projection } from './projection.ts';
 import { rowColumnList, type EntityRow } from '../row.ts';
-
-const covered = (permit: Permit<'read'>) => {
-  const values = permitValues(permit);
-  return rowsCovered((name) => sql`${values[name]}`);
-};
 
 /** SQL: the keys that the references of a row of `entity` have, in the order of `includes`; null where a field is no key. */
 export function referencesOf(includes: readonly Include[]): RawBuilder<(string | null)[]> {
@@ -33,7 +28,7 @@ export function viewQuery(
 ): CompiledQuery<ReferringRow> {
   return sql<ReferringRow>`
     select ${rowColumnList}, ${projectedFields(projection)} as fields, ${referencesOf(includes)} as references
-    from entity where ${covered(permit)} and entity.key = ${key}::bigint`.compile(builder);
+    from entity where ${rowsOfPermit(permit)} and entity.key = ${key}::bigint`.compile(builder);
 }
 
 /** The entities of one name that are wanted, each with the place in the page of the first item that leads to it. */
@@ -57,7 +52,7 @@ export function includedQuery(wanted: readonly WantedEntities[], bytes: number):
     ({ permit, positions }) => sql`
       select entity.*, wanted.position
       from unnest(${[...positions.keys()]}::bigint[], ${[...positions.values()]}::int[]) as wanted (key, position)
-      cross join lateral (select entity.* from entity where ${covered(permit)} and entity.key = wanted.key offset 0) as entity`,
+      cross join lateral (select entity.* from entity where ${rowsOfPermit(permit)} and entity.key = wanted.key offset 0) as entity`,
   );
   const references = wanted.map(({ permit, further }) => sql`when ${permit.entity}::text then ${referencesOf(further)}`);
   return sql<IncludedRow>`

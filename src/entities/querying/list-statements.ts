@@ -1,6 +1,6 @@
 /**
  * The statements of lists, whose shape depends on the query. Every statement that returns rows has the condition of the permit,
- * `rowsCovered`, beside the filter of the caller (rule 64).
+ * `rowsOfPermit`, beside the filter of the caller (rule 64).
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
@@ -10,7 +10,7 @@ import { isAfter, keyIsAfter, type Order, type RowPosition } from '../../filter/
 import { entitySource, type Source } from '../../filter/source.ts';
 import { pinnedValue } from '../companion/fields.ts';
 import { conjuncts, type Filter } from '../../filter/syntax.ts';
-import { rowsCovered, type PermitValues } from '../../rights/coverage.ts';
+import { rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
 import { referencesOf } from './include-statements.ts';
 import { rowColumnList, type EntityRow, type TrashedRow } from '../row.ts';
 import type { EntityQuery, PageShape } from './bind.ts';
@@ -74,10 +74,6 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
 /** The rows of `entity` or of the trash that a query is about. */
 export type EntityRows = Pick<EntityQuery, 'permit' | 'table' | 'keys' | 'tests'> & { fields: Source };
 
-/** SQL: whether the permit covers the row of `entity`. `name` is how the condition writes the name of the permit. */
-const covered = (permit: PermitValues, name: RawBuilder<unknown> = sql`${permit.name}`) =>
-  rowsCovered((value) => (value === 'name' ? name : sql`${permit[value]}`));
-
 /** Whether the tests list keys. Then PostgreSQL looks each key up or reads the whole name; which is cheaper depends on their number. */
 export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');
 
@@ -90,7 +86,7 @@ const nameOf = (name: string, keys: Filter) => (hasKeyList(keys) ? sql`${name}` 
 /** All rows of the query, of which a page takes those after its position. */
 export function selectedRows(query: EntityRows, after: RowPosition | undefined): PageRows {
   const { permit, table, keys } = query;
-  return { from: table, where: conditionsOf(query, nameOf(permit.name, keys)), after, isInOrder: false };
+  return { from: table, where: conditionsOf(query, nameOf(permit.entity, keys)), after, isInOrder: false };
 }
 
 /** Some rows of a name in the order of their keys. */
@@ -104,8 +100,8 @@ export interface KeyScan {
 /** The rows of the query among those of the scan. */
 export function scannedRows({ permit, fields, table, keys, tests }: EntityRows, scan: KeyScan): PageRows {
   return {
-    from: sql`(${nextByKey(table, permit.name, keys, scan, sql`entity.*`)} limit ${limitOf(scan.budget)}) as entity`,
-    where: sql`${covered(permit)} and ${filterCondition(tests, fields)}`,
+    from: sql`(${nextByKey(table, permit.entity, keys, scan, sql`entity.*`)} limit ${limitOf(scan.budget)}) as entity`,
+    where: sql`${rowsOfPermit(permit)} and ${filterCondition(tests, fields)}`,
     after: undefined,
     isInOrder: true,
   };
@@ -120,7 +116,7 @@ export interface ScanEnd {
 /** The last row of the scan; no row if the list ends before the budget does. */
 export function scanEndQuery({ permit, table, keys }: EntityRows, scan: KeyScan): CompiledQuery<ScanEnd> {
   return sql<ScanEnd>`
-    ${nextByKey(table, permit.name, keys, scan, sql`entity.key, '{}'::text[] as position`)} offset ${limitOf(scan.budget - 1)} limit 1`.compile(
+    ${nextByKey(table, permit.entity, keys, scan, sql`entity.key, '{}'::text[] as position`)} offset ${limitOf(scan.budget - 1)} limit 1`.compile(
     builder,
   );
 }
@@ -141,15 +137,15 @@ function nextByKey(
 }
 
 /** The entity with the key, if the permit covers it, for each row of `keys`. A loop over the primary key, whatever the planner expects. */
-export function entityOf(permit: PermitValues, key: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`lateral (select entity.* from entity where ${covered(permit)} and entity.key = ${key} offset 0) as entity`;
+export function entityOf(permit: CoveredRows, key: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`lateral (select entity.* from entity where ${rowsOfPermit(permit)} and entity.key = ${key} offset 0) as entity`;
 }
 
 /** How many rows of the name the tests of the key leave, `limit` at most. The permit does not matter, since it has no index. */
 export function candidatesQuery({ permit, table, keys }: EntityRows, limit: number): CompiledQuery<{ count: number }> {
   return sql<{ count: number }>`
     select count(*)::int as count from (
-      select from ${table} where entity.name = ${permit.name} and ${filterCondition(keys, entitySource)} limit ${limitOf(limit)}
+      select from ${table} where entity.name = ${permit.entity} and ${filterCondition(keys, entitySource)} limit ${limitOf(limit)}
     ) as candidates`.compile(builder);
 }
 
@@ -162,9 +158,9 @@ export interface SelectedRows {
 /** The rows of the query for a count or an aggregation, which read all of them. */
 export function selectRows(query: EntityRows): SelectedRows {
   const { permit, fields, table, keys, tests } = query;
-  if (permit.owner === null) return { from: table, where: conditionsOf(query) };
-  // Behind the fence PostgreSQL reads the rows of the owner before it tests a value, so its work does not depend on the values of others (rule 64).
-  const rows = sql`(select entity.* from ${table} where ${covered(permit)} and ${filterCondition(keys, fields)} offset 0) as entity`;
+  if (permit.coverage.kind === 'all') return { from: table, where: conditionsOf(query) };
+  // Behind the fence PostgreSQL reads the covered rows before it tests a value, so its work does not depend on the values of others (rule 64).
+  const rows = sql`(select entity.* from ${table} where ${rowsOfPermit(permit)} and ${filterCondition(keys, fields)} offset 0) as entity`;
   return { from: rows, where: filterCondition(tests, fields) };
 }
 
@@ -172,17 +168,17 @@ export function selectRows(query: EntityRows): SelectedRows {
  * SQL: the rows of `table`, which has the name `x`, of the entities that the permit covers, and that fulfil `where`. They are read before
  * the statement around tests a value, too.
  */
-export function coveredBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select x.* from entity join ${table} on x.key = entity.key where ${covered(permit)} and ${where} offset 0) as x`;
+export function coveredBeside(permit: CoveredRows, table: RawBuilder<unknown>, where: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select x.* from entity join ${table} on x.key = entity.key where ${rowsOfPermit(permit)} and ${where} offset 0) as x`;
 }
 
 /** The entities of all users with a row in `table`, which has the name `x`, that fulfil `where`. */
-export function selectedBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): SelectedRows {
-  return { from: sql`entity join ${table} on x.key = entity.key`, where: sql`${covered(permit)} and ${where}` };
+export function selectedBeside(permit: CoveredRows, table: RawBuilder<unknown>, where: RawBuilder<unknown>): SelectedRows {
+  return { from: sql`entity join ${table} on x.key = entity.key`, where: sql`${rowsOfPermit(permit)} and ${where}` };
 }
 
 function conditionsOf({ permit, fields, keys, tests }: EntityRows, name?: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql.join([covered(permit, name), filterCondition(keys, fields), filterCondition(tests, fields)], sql` and `);
+  return sql.join([rowsOfPermit(permit, 'entity', name), filterCondition(keys, fields), filterCondition(tests, fields)], sql` and `);
 }
 
 /** How many rows there are; `limit` at most, if there is one. */

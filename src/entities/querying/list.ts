@@ -15,7 +15,6 @@ import type { RowPosition } from '../../filter/order.ts';
 import type { Filter } from '../../filter/syntax.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/coverage.ts';
 import { atPosition, type CursorPosition, type Cursors } from './cursors.ts';
 import { contentTag, etagOf } from '../etag.ts';
 import { accessPathOf, shownPath, type AccessPath } from './access-path.ts';
@@ -92,7 +91,7 @@ function listOf({ cursors, permit, request }: Pick<List, 'cursors' | 'permit' | 
   const { filter, search, sort, limit, projection, includes, isTrash } = request;
   const page = { limit, bytes: maximumBytes, projection, includes, isTrash };
   const relevantTo = sort.length === 0 ? search : undefined;
-  const path = accessPathOf(bindQuery({ filter, sort, relevantTo, ...page }, permitValues(permit), companion));
+  const path = accessPathOf(bindQuery({ filter, sort, relevantTo, ...page }, permit, companion));
   // With the types, because the values of a cursor are cast to them.
   const types = path.query.order.columns.map(({ sqlType, collation = '', isCut }) =>
     `${sqlType} ${collation} ${isCut ? 'cut' : ''}`.trim(),
@@ -164,7 +163,7 @@ async function countOf(run: Run, { permit, request, path }: List): Promise<Page[
   const value = Number(row?.count);
   if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
   // An estimate is made of all rows with a value, also those of others (rule 64).
-  if (kind === 'capped' || permit.ownOnly) return { value: maximumCounted, kind: 'capped' };
+  if (kind === 'capped' || permit.coverage.kind !== 'all') return { value: maximumCounted, kind: 'capped' };
   const [plan] = await within(request, 'count', () => run(estimateQuery(selected), 'any'));
   return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
 }
@@ -180,7 +179,8 @@ export function needsIndex(
 ): Problem {
   const names = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.join('.')}`);
   const isNamed = sort.every(({ field }) => field.every(isOfEnvelope(field) ? indexedMember : looksLikeName));
-  const fields = (permit.ownOnly ? ['$createdBy', ...names] : names).join(', ');
+  const fixed = permit.coverage.kind === 'all' ? [] : permit.coverage.fixed.map(({ field }) => field.join('.'));
+  const fields = [...fixed, ...names].join(', ');
   const values = { ...(isNamed && names.length > 0 && { fields }), ...shownPath(permit, path) };
   const place = carrier.place(names.length === 0 ? 'search' : 'sort');
   return new Problem('query-too-expensive', { faults: [{ ...place, code: 'needs-index', values }] });

@@ -1,6 +1,6 @@
 /**
  * The statements of tests of entities that references lead to. Each has the condition of the permit for the name that it reads,
- * `rowsCovered` (rule 64).
+ * `rowsOfPermit` (rule 64).
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
@@ -8,7 +8,7 @@ import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
 import type { Source } from '../../filter/source.ts';
 import type { Filter } from '../../filter/syntax.ts';
-import type { PermitValues } from '../../rights/coverage.ts';
+import type { CoveredRows } from '../../rights/coverage.ts';
 import { entityOf, type PageRows } from './list-statements.ts';
 
 /** The keys of the rows, `limit` at most. */
@@ -20,7 +20,7 @@ export function matchedKeysQuery({ from, where }: PageRows, limit: number): Comp
  * SQL: whether `key`, an expression over the row around, is that of an entity that the permit covers and that fulfils the filter over
  * `source`. A look at the primary key for each row, whatever the planner expects.
  */
-export function isMatchedKey(permit: PermitValues, filter: Filter, source: Source, key: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isMatchedKey(permit: CoveredRows, filter: Filter, source: Source, key: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from (select ${key} as key) as reference cross join ${entityOf(permit, sql.ref('reference.key'))} where ${filterCondition(filter, source)})`;
 }

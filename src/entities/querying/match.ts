@@ -13,7 +13,6 @@ import { undeclaredFields, type FieldTypes, type Target } from '../../filter/fie
 import { maximumMatches } from '../../filter/parse.ts';
 import { all, any, not, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
-import { permitValues } from '../../rights/coverage.ts';
 import { accessPathOf } from './access-path.ts';
 import { bindQuery, type BoundQuery } from './bind.ts';
 import { isMatchedKey, matchedKeysQuery } from './match-statements.ts';
@@ -136,7 +135,7 @@ async function eachFollowed(run: Run, filters: readonly Filter[], targets: Match
 async function followed(run: Run, { field, to, of }: Extract<Test, { kind: 'match' }>, targets: MatchTargets): Promise<Filter> {
   const target = targets.get(to);
   if (!target?.permit) return nothing;
-  const permit = permitValues(target.permit);
+  const { permit } = target;
   const filter = await followMatches(run, of, targets);
   const companion = (target.type?.companion && readableCompanion(target.type.companion)) ?? undefined;
   const keys = await keysOf(run, bindQuery({ filter, sort: [], limit: matchLimits.keys, bytes: 0 }, permit, companion));

@@ -19,11 +19,11 @@ export async function namingConflict<T>(store: Pick<Statements, 'query'>, work: 
 async function namedConflict(store: Pick<Statements, 'query'>, conflict: UniqueConflict): Promise<UniqueConflict> {
   const { unique, write } = conflict;
   const { layout, values, permit } = write;
-  const condition = permit.findable(permit.entity);
-  const covered = { name: permit.entity, owner: condition === 'any' ? null : permit.userName };
-  const query = coveredKey(covered, layout, unique, values, write.key).compile(builder);
-  const rows = await whileTableExists(layout, () => store.query(query));
-  const key = condition && rows?.[0]?.key;
+  const findable = permit.findable(permit.entity);
+  const rows = { entity: permit.entity, coverage: findable ?? permit.coverage };
+  const query = coveredKey(rows, layout, unique, values, write.key).compile(builder);
+  const found = await whileTableExists(layout, () => store.query(query));
+  const key = findable && found?.[0]?.key;
   if (!key) return conflict;
   return conflict.withFaults(conflict.faults.map((fault) => ({ ...fault, code: 'duplicate-value', values: { ...fault.values, key } })));
 }

@@ -6,7 +6,8 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import { inputColumns, inputNames, insertRows, updateRows, writtenWith } from '../companion/rows.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
-import { rowsCovered } from '../../rights/coverage.ts';
+import { coverageInput, rowsCovered, type Coverage } from '../../rights/coverage.ts';
+import type { StatementVariant } from '../covered-statements.ts';
 import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { areLight } from '../heavy.ts';
 import { columnList, type EntityRow } from '../row.ts';
@@ -73,7 +74,9 @@ const isUnchanged = sql<boolean>`(case when input.merged is null then ${isSameMe
   else ${areSameFields(sql`entity.fields`, sql`input.merged`)} end)`;
 
 /** SQL: whether the row of `entity` is the one that an input row updates. */
-const isUpdated = sql<boolean>`${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key
+const isUpdatedBy = (
+  coverage: Coverage,
+) => sql<boolean>`${rowsCovered(coverage, (name) => sql.ref(`input.${name}`))} and entity.key = input.key
   and (input.versions is null or entity.version = any(input.versions)) and ${areLight(sql`entity.fields`)}`;
 
 /**
@@ -81,7 +84,8 @@ const isUpdated = sql<boolean>`${rowsCovered((name) => sql.ref(`input.${name}`))
  * transaction is changing, heavy rows, and rows whose type has changed. Of requests that change the same row it leaves out all but one. A row that
  * stays as it is, it returns without a lock and a write (decision 220).
  */
-export const prepareUpdateMany = (companion: Companion | null, variant?: string) => {
+export const prepareUpdateMany = ({ companion, coverage, variant }: StatementVariant) => {
+  const isUpdated = isUpdatedBy(coverage);
   const input = inputOf(companion);
   const [kept, typedKept] = companion ? [sql`kept,`, sql`kept text[],`] : [sql``, sql``];
   return prepareGrouped<EntityRow>(
@@ -95,8 +99,8 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
       input as materialized (
         select *
         from rows from (jsonb_to_recordset(${rows}::jsonb)
-          as (name text, key bigint, owner text, versions bigint[], patch jsonb, merged jsonb, "limit" int, ${typedKept} ${input.typed}))
-          with ordinality as input (name, key, owner, versions, patch, merged, "limit", ${kept} ${input.names}, n)
+          as (name text, key bigint, ${coverageInput.typed}, versions bigint[], patch jsonb, merged jsonb, "limit" int, ${typedKept} ${input.typed}))
+          with ordinality as input (name, key, ${coverageInput.names}, versions, patch, merged, "limit", ${kept} ${input.names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
           select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields,

@@ -6,7 +6,6 @@ import type { Database } from '../../database/tables.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import { Problem } from '../../problems/errors.ts';
 import { pointerTo } from '../../problems/pointer.ts';
-import { permitValues } from '../../rights/coverage.ts';
 import { freshFields } from './fresh-fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { ImportMatching, PortionRequest, PortionRow, PortionTally, RowChange } from './import-rows.ts';
@@ -53,7 +52,7 @@ export class RowMatcher {
       rowOf({ key, emptied: emptied === undefined ? null : parseJson(emptied), ...of?.values }, 'fields', text),
     );
     const paths = JSON.stringify(referencePaths(update, this.#request.type?.companion));
-    const query = matchEntities(rule, { permit: permitValues(update), mode, rows: `[${input.join()}]`, paths });
+    const query = matchEntities(rule, { permit: update, mode, rows: `[${input.join()}]`, paths });
     const found = await whileTypeLasts(() => query.execute(this.#trx));
     return new Map(found.rows.map((match) => [Number(match.n) - 1, match]));
   }

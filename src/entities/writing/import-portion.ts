@@ -144,6 +144,7 @@ class Portion {
     const refused = await runTolerantly(this.#trx, this.#layout, inputs, async (some) => {
       const done = await replacePortion(
         this.#trx,
+        permit,
         { origin, layout: this.#layout },
         some.map(({ text }) => text),
       );

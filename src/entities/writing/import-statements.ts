@@ -5,11 +5,12 @@ import type { Companion, CompanionColumn, CompanionUnique } from '../companion/l
 import { inputColumns, inputNames, updateRows, writtenWith } from '../companion/rows.ts';
 import { inSchema } from '../companion/table.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
-import { rowsCovered, type PermitValues } from '../../rights/coverage.ts';
+import { coverageInput, rowsCovered, rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
 import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { valuesAt } from './references.ts';
 import { areSameFields } from './same-fields.ts';
 import { storeMerged } from './statements.ts';
+import type { StatementVariant } from '../covered-statements.ts';
 import { typeIsCurrent } from './type-guard.ts';
 import { hashOf } from './conflict-statements.ts';
 
@@ -47,7 +48,7 @@ export interface MatchedEntity {
 }
 
 export interface MatchRequest {
-  permit: PermitValues;
+  permit: CoveredRows;
   mode: ImportMode;
   /** A JSON array. */
   rows: string;
@@ -75,7 +76,7 @@ export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: M
           select version, fields, wanted, ${areSameFields(sql`present.fields`, sql`wanted`)} as "isUnchanged",
             ${valuesAt(sql`present.fields`, sql`${paths}`)} as present from (
             select entity.version, entity.fields, ${wantedFields[mode]} as wanted from entity
-            where ${rowsCovered((name) => sql`${permit[name]}`)} and entity.key = found.key offset 0
+            where ${rowsOfPermit(permit)} and entity.key = found.key offset 0
           ) as present offset 0
         ) as entity on true
       ) as matched
@@ -119,7 +120,7 @@ function byUnique({ companion, unique }: Extract<ImportRule, { kind: 'unique' }>
  * Gives several entities new fields. Leaves out those that are not covered, that have another version than the one that was looked at, and all if the type
  * has changed.
  */
-export const prepareReplaceMany = (companion: Companion | null, variant?: string) => {
+export const prepareReplaceMany = ({ companion, coverage, variant }: StatementVariant) => {
   const names = sql.join([changeColumns, ...(companion ? inputNames(companion) : [])]);
   const typed = sql.join([typedChangeColumns, ...(companion ? inputColumns(companion) : [])]);
   const rows = sql`written join input using (n)`;
@@ -133,12 +134,12 @@ export const prepareReplaceMany = (companion: Companion | null, variant?: string
       input as materialized (
         select *
         from rows from (jsonb_to_recordset(${values}::jsonb)
-          as (name text, key bigint, owner text, version bigint, fields jsonb, "limit" int, ${typed}))
-          with ordinality as input (name, key, owner, version, fields, "limit", ${names}, n)
+          as (name text, key bigint, ${coverageInput.typed}, version bigint, fields jsonb, "limit" int, ${typed}))
+          with ordinality as input (name, key, ${coverageInput.names}, version, fields, "limit", ${names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
           select entity.name, entity.key, input.fields, ${formerFields('entity')} as former from entity
-          where ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key and entity.version = input.version
+          where ${rowsCovered(coverage, (name) => sql.ref(`input.${name}`))} and entity.key = input.key and entity.version = input.version
           for no key update
         ) as found
         where ${typeIsCurrent(sql.ref('input.name'), sql.ref('input.typeRevision'))}

@@ -26,7 +26,7 @@ import { withReplaced } from '../../json/json-parts.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { rowsCovered } from '../../rights/coverage.ts';
+import { rowsOfPermit, type Coverage } from '../../rights/coverage.ts';
 import { requireNoFaults } from './rules.ts';
 import { columnsHave } from './upsert-statements.ts';
 
@@ -62,7 +62,7 @@ const missing: Fault = { pointer: '', code: 'reference-not-found' };
 export class NaturalKeys {
   readonly #store: Pick<Statements, 'query'>;
   readonly #types: EntityTypes;
-  readonly #permit: Pick<Permit<Action>, 'findable' | 'userName'>;
+  readonly #permit: Pick<Permit<Action>, 'findable'>;
   readonly #keyOfNone: (values: UniqueValues) => Promise<string | undefined>;
   /** By {@link idOf} the reference: the key, or the fault with a pointer into the values. */
   readonly #found = new Map<string, string | Fault>();
@@ -71,7 +71,7 @@ export class NaturalKeys {
   constructor(
     store: Pick<Statements, 'query'>,
     types: EntityTypes,
-    permit: Pick<Permit<Action>, 'findable' | 'userName'>,
+    permit: Pick<Permit<Action>, 'findable'>,
     keyOfNone: (values: UniqueValues) => Promise<string | undefined> = () => Promise.resolve(undefined),
   ) {
     this.#store = store;
@@ -142,7 +142,8 @@ export class NaturalKeys {
       else wanted.set(id, { id, ...read });
     }
     for (const alike of Map.groupBy(wanted.values(), ({ to, unique }) => `${to} ${unique.name}`).values()) {
-      const rows = await this.#store.query(coveredKeys(this.#permit, alike).compile(builder));
+      const coverage = alike[0] && this.#permit.findable(alike[0].to);
+      const rows = coverage ? await this.#store.query(coveredKeys(coverage, alike).compile(builder)) : [];
       const keys = new Map(rows.map(({ n, key }) => [n, key]));
       for (const [n, { id, ...values }] of alike.entries()) this.#found.set(id, keys.get(n) ?? (await this.#keyOfNone(values)) ?? missing);
     }
@@ -175,17 +176,16 @@ const columnsOf = ({ columns }: Companion, unique: CompanionUnique): CompanionCo
   columns.filter(({ name }) => unique.columns.includes(name));
 
 /** SQL: the keys of the entities with the values of one rule, and the place of the values in `wanted`; of those that the caller may read. */
-function coveredKeys({ findable, userName }: Pick<Permit<Action>, 'findable' | 'userName'>, wanted: readonly Wanted[]) {
+function coveredKeys(coverage: Coverage, wanted: readonly Wanted[]) {
   const [{ to, companion, unique } = {} as Wanted] = wanted;
   const columns = columnsOf(companion, unique);
   const rows = wanted.map(({ values }, n) => ({ n, ...Object.fromEntries(columns.map(({ name }) => [name, values[name]])) }));
   const typed = sql.join(columns.map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`));
-  const covered: Record<string, string | null> = { name: to, owner: findable(to) === 'own' ? userName : null };
   return sql<{ n: number; key: string }>`
     select input.n, entity.key::text as key
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (n integer, ${typed})
     join ${inSchema(companion.table)} as found on ${columnsHave(columns, 'found', ({ name }) => sql.ref(`input.${name}`))}
-    join entity on ${rowsCovered((name) => sql`${covered[name]}`)} and entity.key = found.key`;
+    join entity on ${rowsOfPermit({ entity: to, coverage })} and entity.key = found.key`;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

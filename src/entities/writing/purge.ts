@@ -7,7 +7,7 @@ import type { Caller } from '../../authn/caller.ts';
 import type { Database } from '../../database/tables.ts';
 import { afterCommittedPart } from '../../database/failure.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered } from '../../rights/coverage.ts';
+import { rowsOfPermit } from '../../rights/coverage.ts';
 import { changeValues, entityChanged, type ChangeValues } from './changed.ts';
 import { removeEntity, type RemovalRequest } from './delete.ts';
 import { refusalOf } from './refusal.ts';
@@ -89,7 +89,7 @@ class Purge {
   async run(isBegun: boolean): Promise<PurgeStep | undefined> {
     const trashed = await this.#takeFromTrash();
     // What is neither here nor there cannot come back, so its history stays as it is until the end of the transaction.
-    const [live] = (await this.#trx.executeQuery(findState.query(placeOf(this.#permit, this.#key)))).rows;
+    const [live] = (await this.#trx.executeQuery(findState(this.#permit.coverage).query(placeOf(this.#permit, this.#key)))).rows;
     if (live) return undefined;
     const last = (await this.#lastVersion()) ?? trashed;
     if (!last) return 'nothing';
@@ -134,7 +134,6 @@ class Purge {
   }
 
   #covers(table: 'entity_trash' | 'entity_change') {
-    const values = permitValues(this.#permit);
-    return rowsCovered((name) => sql`${values[name]}`, table);
+    return rowsOfPermit(this.#permit, table);
   }
 }

@@ -4,13 +4,14 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';
-import { builder, prepare } from '../../database/driver/prepared.ts';
+import { builder } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Fault } from '../../problems/faults.ts';
 import type { Field } from '../../filter/fields.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { rowsCovered } from '../../rights/coverage.ts';
+import { allRows, coverageInput, digestOf, permitValues, rowsCovered, type Coverage } from '../../rights/coverage.ts';
+import { prepareCovered } from '../covered-statements.ts';
 import { requireNoFaults } from './rules.ts';
 
 type WritePermit = Permit<'create' | 'update'>;
@@ -23,19 +24,19 @@ export interface ReferringRow {
   present?: readonly (string | null)[] | null | undefined;
 }
 
-const keysOwned = prepare<{ targets: string }, { name: string; key: string }>('entity.owned', (value) =>
+const findCovered = prepareCovered<{ targets: string }, { name: string; key: string }>('entity.owned', (value, coverage) =>
   sql<{ name: string; key: string }>`
     select entity.name, entity.key
-    from jsonb_to_recordset(${value('targets')}::jsonb) as input (name text, key bigint, owner text)
+    from jsonb_to_recordset(${value('targets')}::jsonb) as input (name text, key bigint, ${coverageInput.typed})
     cross join lateral (
       select entity.name, entity.key from entity
-      where ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key offset 0
+      where ${rowsCovered(coverage, (name) => sql.ref(`input.${name}`))} and entity.key = input.key offset 0
     ) as entity`.compile(builder),
 );
 
 /** The references whose targets the caller may not all refer to. */
 function guardedReferences(permit: WritePermit, { references }: Companion): CompanionReference[] {
-  return references.filter(({ to }) => permit.referable(to) !== 'any');
+  return references.filter(({ to }) => permit.referable(to)?.kind !== 'all');
 }
 
 /** Whether a write of these companion values needs no look at targets. */
@@ -75,15 +76,32 @@ export async function faultsOfReferences(
       return [{ reference, key }];
     }),
   );
-  const owned = wanted.flat().filter(({ reference: { to } }) => permit.referable(to) === 'own');
-  const targets = owned.map(({ reference: { to }, key }) => ({ name: to, key, owner: permit.userName }));
-  const found = targets.length === 0 ? [] : await store.run(keysOwned, { targets: JSON.stringify(targets) });
-  const covered = new Set(found.map(({ name, key }) => `${name}/${key}`));
+  const covered = await coveredTargets(
+    store,
+    wanted.flat().flatMap(({ reference: { to }, key }) => {
+      const coverage = permit.referable(to);
+      return coverage ? [{ entity: to, coverage, key }] : [];
+    }),
+  );
   return wanted.map((references) =>
     references
       .filter(({ reference: { to }, key }) => !covered.has(`${to}/${key}`))
       .map(({ reference }) => ({ pointer: pointerTo(pathOf(layout, reference)), code: 'reference-not-found' })),
   );
+}
+
+/** Those of the targets that exist and are covered, as `name/key`. */
+async function coveredTargets(
+  store: Pick<Statements, 'run'>,
+  targets: readonly { entity: string; coverage: Coverage; key: string }[],
+): Promise<ReadonlySet<string>> {
+  const covered = new Set<string>();
+  for (const alike of Map.groupBy(targets, ({ coverage }) => digestOf(coverage)).values()) {
+    const rows = alike.map(({ key, ...target }) => ({ ...permitValues(target), key }));
+    const [{ coverage } = { coverage: allRows }] = alike;
+    for (const { name, key } of await store.run(findCovered(coverage), { targets: JSON.stringify(rows) })) covered.add(`${name}/${key}`);
+  }
+  return covered;
 }
 
 /** Throws 422 `validation-failed` with the {@link faultsOfReferences} of one row. `companion` is undefined for an entity without a companion row. */

@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import { readableCompanion, type Companion, type CompanionReference } from '../companion/layout.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered } from '../../rights/coverage.ts';
+import { rowsOfPermit } from '../../rights/coverage.ts';
 import { trashRetention } from '../retention.ts';
 
 /** A declared type, and its fields that refer to entities of one name, which can be its own. */
@@ -53,9 +53,8 @@ function referencesInForce(companion: Companion): CompanionReference[] {
 
 /** The number of entities that the permit covers and that have one of the `keys`. */
 export async function countReadable(db: Kysely<Database>, permit: Permit<'read'>, keys: readonly string[]): Promise<number> {
-  const values = permitValues(permit);
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from entity
-    where ${rowsCovered((each) => sql`${values[each]}`)} and key = any(${keys}::bigint[])`.execute(db);
+    where ${rowsOfPermit(permit)} and key = any(${keys}::bigint[])`.execute(db);
   return rows[0]?.count ?? 0;
 }

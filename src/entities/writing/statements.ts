@@ -4,8 +4,16 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
-import { rowsCovered, type PermitValues } from '../../rights/coverage.ts';
-import type { Companion } from '../companion/layout.ts';
+import {
+  coverageInput,
+  digestOf,
+  permitValues,
+  rowsCovered,
+  type Coverage,
+  type CoveredRows,
+  type PermitValues,
+} from '../../rights/coverage.ts';
+import { prepareCovered, type StatementVariant } from '../covered-statements.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, formerFields, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from '../heavy.ts';
@@ -22,7 +30,8 @@ export interface Place extends PermitValues {
 const changeIsOfCurrentType = (value: ValueOf<PermitValues & ChangeValues>) => typeIsCurrent(value('name'), value('typeRevision'));
 
 /** The row with this key, if the permit covers it. */
-const rowAt = (value: ValueOf<Place>) => sql<boolean>`${rowsCovered(value)} and entity.key = ${value('key')}::bigint`;
+const rowAt = (value: ValueOf<Place>, coverage: Coverage) =>
+  sql<boolean>`${rowsCovered(coverage, value)} and entity.key = ${value('key')}::bigint`;
 
 /** The values of a companion row, as JSON text. */
 export interface CompanionText {
@@ -30,18 +39,18 @@ export interface CompanionText {
 }
 
 /** The entity at the place; no row if the permit covers none. */
-export const findHeavy = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
-  builder.selectFrom('entity').where(rowAt(value)).select(entityRowColumns).compile(),
+export const findHeavy = prepareCovered<Place, EntityRow>('entity.find-heavy', (value, coverage) =>
+  builder.selectFrom('entity').where(rowAt(value, coverage)).select(entityRowColumns).compile(),
 );
 
 /** The row of an entity; null in place of fields that are heavy. */
 export type LightRow = EntityRow | (Omit<EntityRow, 'fields'> & { fields: null });
 
 /** The entity at the place, with `fields` null if they are heavy; no row if the permit covers none. */
-export const findLightOne = prepare<Place, LightRow>('entity.find', (value) =>
+export const findLightOne = prepareCovered<Place, LightRow>('entity.find', (value, coverage) =>
   builder
     .selectFrom('entity')
-    .where(rowAt(value))
+    .where(rowAt(value, coverage))
     .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then fields::text end`.as('fields')])
     .compile(),
 );
@@ -55,10 +64,10 @@ export interface RowState {
 const revisionAt = (value: ValueOf<Place>) => typeRevision(value('name')).as('typeRevision');
 
 /** The state of the entity at the place; no row if the permit covers none. */
-export const findState = prepare<Place, RowState>('entity.state', (value) =>
+export const findState = prepareCovered<Place, RowState>('entity.state', (value, coverage) =>
   builder
     .selectFrom('entity')
-    .where(rowAt(value))
+    .where(rowAt(value, coverage))
     .select(['version', revisionAt(value)])
     .compile(),
 );
@@ -79,13 +88,13 @@ export interface PreviewedRow extends RowState {
 }
 
 /** The merged fields and the present references, or null if `light` is set and the entity is heavy; no row if the permit covers none. */
-export const previewOne = prepare<Preview, PreviewedRow>('entity.preview', (value) => {
+export const previewOne = prepareCovered<Preview, PreviewedRow>('entity.preview', (value, coverage) => {
   const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
   const merged = sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`;
   const present = sql<(string | null)[] | null>`case when ${isWanted} then ${valuesAt(sql`fields`, value('paths'))} end`;
   return builder
     .selectFrom('entity')
-    .where(rowAt(value))
+    .where(rowAt(value, coverage))
     .select(['version', revisionAt(value), merged.as('fields'), present.as('present')])
     .compile();
 });
@@ -98,23 +107,30 @@ export interface GuardedPlace extends Place, ChangeValues {
 }
 
 /** The row at the place, if its version is an accepted one and the type has not changed. */
-const guardedRowAt = (value: ValueOf<GuardedPlace>) =>
-  sql<boolean>`${rowAt(value)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))
+const guardedRowAt = (value: ValueOf<GuardedPlace>, coverage: Coverage) =>
+  sql<boolean>`${rowAt(value, coverage)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))
     and ${changeIsOfCurrentType(value)}`;
 
 /** Locks the row until the end of the transaction. */
-export const lockOne = prepare<GuardedPlace, { key: string }>('entity.lock', (value) =>
-  builder.selectFrom('entity').where(guardedRowAt(value)).select('key').forUpdate().compile(),
+export const lockOne = prepareCovered<GuardedPlace, { key: string }>('entity.lock', (value, coverage) =>
+  builder.selectFrom('entity').where(guardedRowAt(value, coverage)).select('key').forUpdate().compile(),
 );
 
 /**
  * SQL: locks those of the rows that their permits cover until the end of the transaction, in the order of their names and keys. Transactions that lock several
  * rows so, before they change one, never wait for each other in a circle.
  */
-export const lockInOrder = (places: readonly Place[]) => {
-  const input = sql`jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as input (name text, key bigint, owner text)`;
+export const lockInOrder = (places: readonly (CoveredRows & { key: string })[]) => {
+  const rows = places.map(({ key, ...covered }) => ({ ...permitValues(covered), key, digest: digestOf(covered.coverage) }));
+  const coverages = new Map(places.map(({ coverage }) => [digestOf(coverage), coverage]));
+  const [[, only] = [], ...others] = coverages;
+  const covered = (coverage: Coverage) => rowsCovered(coverage, (name) => sql.ref(`input.${name}`));
+  const each = [...coverages].map(([digest, coverage]) => sql`(input.digest = ${digest} and ${covered(coverage)})`);
+  const isCovered = only && others.length === 0 ? covered(only) : sql`(${sql.join(each, sql` or `)})`;
+  const columns = others.length === 0 ? coverageInput.typed : sql`${coverageInput.typed}, digest text`;
+  const input = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (name text, key bigint, ${columns})`;
   return sql`
-    select from entity join ${input} on ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key
+    select from entity join ${input} on ${isCovered} and entity.key = input.key
     order by entity.name, entity.key for update of entity`;
 };
 
@@ -149,7 +165,7 @@ interface OneMerge {
  */
 const changeOne =
   (name: string, event: 'entity.updated' | 'entity.restored', { fields, candidates, isUnchanged }: OneMerge) =>
-  (companion: Companion | null, variant?: string) =>
+  ({ companion, coverage, variant }: StatementVariant) =>
     prepare<OneChange, EntityRow>(
       name,
       (value) => {
@@ -161,11 +177,11 @@ const changeOne =
           steps: sql`
       merged as materialized (
         select name, key, ${fields(patch)} as fields, ${formerFields('entity')} as former
-        from entity where ${guardedRowAt(value)} and not ${isSame} for no key update
+        from entity where ${guardedRowAt(value, coverage)} and not ${isSame} for no key update
       )`,
           unchanged: sql`
             select entity.* from entity
-            where ${guardedRowAt(value)} and not exists (select from merged) and ${isSame} and ${isWithin(sql`entity.fields`, value('limit'))}`,
+            where ${guardedRowAt(value, coverage)} and not exists (select from merged) and ${isSame} and ${isWithin(sql`entity.fields`, value('limit'))}`,
           written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*, merged.former`,
           value,
           companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
@@ -194,13 +210,14 @@ type OneDeletion = GuardedPlace & {
 };
 
 const deleteOne =
-  (name: string, also?: (value: ValueOf<OneDeletion>) => RawBuilder<unknown>) => (companion: Companion | null, variant?: string) =>
+  (name: string, also?: (value: ValueOf<OneDeletion>) => RawBuilder<unknown>) =>
+  ({ companion, coverage, variant }: StatementVariant) =>
     prepare<OneDeletion, { key: string }>(
       name,
       (value) =>
         entityChanged<{ key: string }>({
           event: 'entity.deleted',
-          written: sql`delete from entity where ${guardedRowAt(value)} returning entity.*`,
+          written: sql`delete from entity where ${guardedRowAt(value, coverage)} returning entity.*`,
           value,
           also: also?.(value),
           returning: companion ? sql`key, ${deleteRow(companion, sql.ref('key'))}` : sql.ref('key'),
@@ -213,7 +230,7 @@ export const prepareDeleteOne = deleteOne('entity.delete');
 export const prepareTrashOne = deleteOne('entity.trash', (value) => moveToTrash(value('userName'), value('trashKeep')));
 
 /** Brings an entity back from the trash, with the fields of the patch, as its next version. */
-export const prepareUndeleteOne = (companion: Companion | null, variant?: string) =>
+export const prepareUndeleteOne = ({ companion, coverage, variant }: StatementVariant) =>
   prepare<OneChange, EntityRow>(
     'entity.undelete',
     (value) =>
@@ -221,7 +238,7 @@ export const prepareUndeleteOne = (companion: Companion | null, variant?: string
         event: 'entity.restored',
         steps: sql`
       trashed as (
-        delete from entity_trash where ${trashedAt(value)}
+        delete from entity_trash where ${trashedAt(value, coverage)}
           and entity_trash.version = any(${value('versions')}::bigint[]) and ${changeIsOfCurrentType(value)}
         returning *, ${formerFields('entity_trash')} as former
       )`,

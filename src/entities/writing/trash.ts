@@ -3,11 +3,12 @@
  * companion rows know nothing of it (decision 148).
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
+import { builder, type ValueOf } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered } from '../../rights/coverage.ts';
+import { permitValues, rowsCovered, type Coverage } from '../../rights/coverage.ts';
+import { prepareCovered } from '../covered-statements.ts';
 import { entityRowColumns, type TrashedRow } from '../row.ts';
 import type { Place, RowState } from './statements.ts';
 import { typeRevision } from './type-guard.ts';
@@ -24,28 +25,28 @@ export const trashedEntities = sql`(select * from entity_trash where expires_at 
 export const trashColumnList = sql`deleted_at as "deletedAt", deleted_by as "deletedBy", expires_at as "expiresAt"`;
 
 /** SQL: the row of the trash with this key, if the permit covers it and its time is not over. */
-export const trashedAt = (value: ValueOf<Place>) =>
-  sql<boolean>`${rowsCovered(value, 'entity_trash')} and entity_trash.key = ${value('key')}::bigint and entity_trash.expires_at > now()`;
+export const trashedAt = (value: ValueOf<Place>, coverage: Coverage) =>
+  sql<boolean>`${rowsCovered(coverage, value, 'entity_trash')} and entity_trash.key = ${value('key')}::bigint and entity_trash.expires_at > now()`;
 
-const findOne = prepare<Place, TrashedRow>('trash.find', (value) =>
+const findOne = prepareCovered<Place, TrashedRow>('trash.find', (value, coverage) =>
   builder
     .selectFrom('entity_trash')
-    .where(trashedAt(value))
+    .where(trashedAt(value, coverage))
     .select([...entityRowColumns, 'deleted_at as deletedAt', 'deleted_by as deletedBy', 'expires_at as expiresAt'])
     .compile(),
 );
 
-const findStateOf = prepare<Place, RowState & { fields: string }>('trash.state', (value) =>
+const findStateOf = prepareCovered<Place, RowState & { fields: string }>('trash.state', (value, coverage) =>
   builder
     .selectFrom('entity_trash')
-    .where(trashedAt(value))
+    .where(trashedAt(value, coverage))
     .select(['version', typeRevision(value('name')).as('typeRevision'), sql<string>`fields::text`.as('fields')])
     .compile(),
 );
 
 /** The entity as it is in the trash; undefined if the permit covers none there. */
 export async function findTrashed(store: Statements, permit: Permit<'read' | 'update'>, key: string): Promise<TrashedRow | undefined> {
-  const [row] = await store.run(findOne, { ...permitValues(permit), key });
+  const [row] = await store.run(findOne(permit.coverage), { ...permitValues(permit), key });
   return row;
 }
 
@@ -55,7 +56,7 @@ export async function stateOfTrashed(
   permit: Permit<'update'>,
   key: string,
 ): Promise<(RowState & { fields: string }) | undefined> {
-  const [row] = await store.run(findStateOf, { ...permitValues(permit), key });
+  const [row] = await store.run(findStateOf(permit.coverage), { ...permitValues(permit), key });
   return row;
 }
 

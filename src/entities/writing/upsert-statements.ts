@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from '../companion/columns.ts';
 import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
-import { permitValues, rowsCovered, type PermitValues } from '../../rights/coverage.ts';
+import { rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
 import type { Permit } from '../../rights/permit.ts';
 
 export interface FoundEntity {
@@ -19,10 +19,9 @@ export function findByUnique(
   values: CompanionValues,
   permit: Permit<'update'>,
 ): RawBuilder<FoundEntity> {
-  const covered = permitValues(permit);
   return sql<FoundEntity>`
     select found.key, entity.version from ${inSchema(companion.table)} as found
-    left join entity on ${rowsCovered((name) => sql`${covered[name]}`)} and entity.key = found.key
+    left join entity on ${rowsOfPermit(permit)} and entity.key = found.key
     where ${hasValues(companion, unique, values)}`;
 }
 
@@ -32,7 +31,7 @@ export const findKeyByUnique = (companion: Companion, unique: CompanionUnique, v
 
 /** SQL: the key of the entity with the values of the rule, if `covered` covers it. A value that `values` lacks is that of the entity with the key `own`. */
 export function coveredKey(
-  covered: PermitValues,
+  covered: CoveredRows,
   companion: Companion,
   unique: CompanionUnique,
   values: CompanionValues,
@@ -44,7 +43,7 @@ export function coveredKey(
   const given = { ...unique, columns: unique.columns.filter((name) => !kept.includes(name)) };
   return sql<{ key: string }>`
     select entity.key::text as key from ${table} as found
-    join entity on ${rowsCovered((name) => sql`${covered[name]}`)} and entity.key = found.key
+    join entity on ${rowsOfPermit(covered)} and entity.key = found.key
     where ${sql.join([hasValues(companion, given, values), ...likeOwn], sql` and `)}`;
 }
 

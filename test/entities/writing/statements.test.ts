@@ -30,6 +30,8 @@ import { orderOf } from '../../../src/filter/order.ts';
 import type { SortTerm } from '../../../src/filter/sort.ts';
 import { entitySource } from '../../../src/filter/source.ts';
 import { not, type Filter } from '../../../src/filter/syntax.ts';
+import { rowsCoveredFor } from '../../support/coverage.ts';
+import { allRows } from '../../../src/rights/coverage.ts';
 
 const companion = (state: Companion['state']): Companion => ({
   table: 'x1',
@@ -47,10 +49,13 @@ const companion = (state: Companion['state']): Companion => ({
 const textsOf = (variant: string, statements: Partial<WriteStatements> | { work: SpanDescription }[]) =>
   Object.values(statements).map(({ work }) => [work.name + variant, String(work.attributes?.['db.query.text'])] as const);
 const texts = [
-  ...textsOf('', [findHeavy, findLightOne, findState, previewOne]),
-  ...textsOf('', writeStatementsOf(null)),
-  ...textsOf(', with a companion row', writeStatementsOf(companion('ready'))),
-  ...textsOf(', while the companion table is built', writeStatementsOf(companion('building'))),
+  ...textsOf(
+    '',
+    [findHeavy, findLightOne, findState, previewOne].map((each) => each(allRows)),
+  ),
+  ...textsOf('', writeStatementsOf(null, allRows)),
+  ...textsOf(', with a companion row', writeStatementsOf(companion('ready'), allRows)),
+  ...textsOf(', while the companion table is built', writeStatementsOf(companion('building'), allRows)),
 ];
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
@@ -141,7 +146,7 @@ describe('the statement of an upsert', () => {
 
   test('has the condition beside the values of the rule, and finds a row of another owner without its version (rule 64)', () => {
     if (!unique) throw new Error('no unique rule');
-    const permit = { entity: 'note', userName: 'bob', ownOnly: true } as Permit<'update'>;
+    const permit = { ...rowsCoveredFor('note', 'bob'), userName: 'bob' } as Permit<'update'>;
     const { sql: text, parameters } = findByUnique(layout, unique, { c1: 'x' }, permit).compile(builder);
     expect(count(text, reads)).toBe(1);
     expect(text).toMatch(
@@ -154,7 +159,7 @@ describe('the statement of an upsert', () => {
 describe('a statement of a list', () => {
   const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', value: '1' };
   const tests = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
-  const query: EntityRows = { permit: { name: 'note', owner: 'bob' }, fields: entitySource, table: sql`entity`, keys: key, tests };
+  const query: EntityRows = { permit: rowsCoveredFor('note', 'bob'), fields: entitySource, table: sql`entity`, keys: key, tests };
   const page = { limit: 50, bytes: 1_000, projection: undefined, includes: [] };
   const sort: SortTerm[] = [{ field: ['a'], type: 'any', descending: true }];
   const sorted = { ...page, order: orderOf(sort, tests, entitySource), projection: { a: true as const } };
@@ -190,7 +195,7 @@ describe('a statement of a list', () => {
   });
 
   test('that looks through a reference has the condition on the entity that it leads to (rule 64)', () => {
-    const target = { name: 'customer', owner: 'bob' };
+    const target = rowsCoveredFor('customer', 'bob');
     const { sql: text, parameters } = sql`select ${isMatchedKey(target, tests, entitySource, sql`x.c1`)}`.compile(builder);
     expect([count(text, reads), count(text, condition)]).toEqual([1, 1]);
     expect(parameters.slice(0, 3)).toEqual(['customer', 'bob', 'bob']);
