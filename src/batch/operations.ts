@@ -224,7 +224,7 @@ export class BatchReader {
       case 'create': {
         const create = permit as Permit<'create'>;
         const { text, fields } = await this.#withAllKeys(naturalKeys, index, sent, type);
-        const checked = await inFields(() => allowChange({ type, next: { text, fields } }));
+        const checked = await inFields(() => allowChange({ view: permit.view, type, next: { text, fields } }));
         return { ...common, op: 'create', permit: create, fields: text, checked };
       }
     }

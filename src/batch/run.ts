@@ -197,7 +197,7 @@ class BatchRun {
   }
 
   async #get({ permit, key }: Get): Promise<Done> {
-    const { rows } = await this.#trx.executeQuery(findHeavy(permit.coverage).query(placeOf(permit, key)));
+    const { rows } = await this.#trx.executeQuery(findHeavy(permit).query(placeOf(permit, key)));
     if (!rows[0]) throw new Problem('not-found');
     return { status: 200, key, row: rows[0] };
   }
@@ -222,9 +222,9 @@ class BatchRun {
     const values = { ...change, ...placeOf(permit, key), versions: guard.versions };
     await holdTypes.execute(this.#trx);
     await inRounds(async () => {
-      const { rows } = lacksGuard(type, guard) ? { rows: [] } : await this.#trx.executeQuery(lockOne(permit.coverage).query(values));
+      const { rows } = lacksGuard(type, guard) ? { rows: [] } : await this.#trx.executeQuery(lockOne(permit).query(values));
       if (rows.length > 0) return true;
-      const [state] = (await this.#trx.executeQuery(findState(permit.coverage).query(placeOf(permit, key)))).rows;
+      const [state] = (await this.#trx.executeQuery(findState(permit).query(placeOf(permit, key)))).rows;
       if (!state) throw await refusalOf(this.#store, permit, key);
       if (state.typeRevision !== change.typeRevision) throw new TypeChanged();
       requirePrecondition(type, guard, state.version);
@@ -233,7 +233,7 @@ class BatchRun {
     });
     const { companion, trashKeep = null } = type ?? {};
     if (companion) await this.#remove(index, { name: permit.entity, companion, trashKeep }, key, change);
-    else await this.#trx.executeQuery(deletionOf(companion, permit.coverage, trashKeep).query({ ...values, trashKeep }));
+    else await this.#trx.executeQuery(deletionOf(companion, permit, trashKeep).query({ ...values, trashKeep }));
     return { status: 204, key, row: undefined };
   }
 }

@@ -1,5 +1,6 @@
 /** The row of an entity as every statement gives it back. */
 import { sql } from 'kysely';
+import { shownFields, type FieldView } from '../rights/field-view.ts';
 
 export interface EntityRow {
   name: string;
@@ -25,12 +26,13 @@ export const rowColumns = [
   'updated_by as updatedBy',
 ] as const;
 
-export const entityRowColumns = [...rowColumns, sql<string>`fields::text`.as('fields')] as const;
+/** The same with the fields of the view. */
+export const entityRowColumns = (view: FieldView) => [...rowColumns, sql<string>`${shownFields(view)}::text`.as('fields')] as const;
 
-/** The same for one in words: all but the fields, and all. */
+/** The same for one in words: all but the fields, and with those of the view. */
 export const rowColumnList = sql`name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy"`;
-export const columnList = sql`${rowColumnList}, fields::text as fields`;
+export const columnList = (view: FieldView) => sql`${rowColumnList}, ${shownFields(view)}::text as fields`;
 
 /** The row of an entity in the trash, with the facts of its deletion. */
 export interface TrashedRow extends EntityRow {

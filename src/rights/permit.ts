@@ -1,5 +1,6 @@
 /** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
 import { coverageOf, type Coverage } from './coverage.ts';
+import { wholeView, type FieldView } from './field-view.ts';
 import type { Principal } from './principal.ts';
 import type { Action, Condition, GrantRow, Scope } from './vocabulary.ts';
 import { Problem } from '../problems/errors.ts';
@@ -24,6 +25,8 @@ export interface Permit<A extends Action> {
   readonly credential: string;
   /** The rows that it covers; `rowsCovered` of coverage.ts puts them into statements (rule 64). */
   readonly coverage: Coverage;
+  /** The fields that answers show and that changes may have; `shownFields` of field-view.ts puts them into statements. */
+  readonly view: FieldView;
   /**
    * The permit to read all rows, if this one does not cover them and the caller has it. A write that finds no row looks with it whether the
    * caller may read the row (decision 195).
@@ -52,7 +55,7 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   const widerRead = readsAll ? authorize(principal, entity, 'read') : undefined;
   const sessionId = principal.session?.id ?? null;
   const { user, credential } = principal;
-  return { entity, userName: user.name, sessionId, credential, coverage, widerRead, referable, findable } as Permit<A>;
+  return { entity, userName: user.name, sessionId, credential, coverage, view: wholeView, widerRead, referable, findable } as Permit<A>;
 }
 
 /**

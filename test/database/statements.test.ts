@@ -12,7 +12,7 @@ import { declareWithRules } from '../support/companions.ts';
 import { listPath, type ListQuery } from '../support/lists.ts';
 import { useService } from '../support/service.ts';
 import { formatSql } from '../support/sql-text.ts';
-import { allRows } from '../../src/rights/coverage.ts';
+import { fullRights } from '../../src/rights/field-view.ts';
 
 const service = useService();
 const root = join(import.meta.dirname, '../..');
@@ -70,7 +70,7 @@ function preparedParts(): string[] {
 /** Writes of a type with indexes, unique rules and references. */
 async function companionParts(): Promise<string[]> {
   const companion = await declareWithRules(service(), 'sample', order);
-  return Object.values(writeStatementsOf(companion, allRows))
+  return Object.values(writeStatementsOf(companion, fullRights))
     .map(({ work: { name, attributes } }) => ({ name, text: String(attributes?.['db.query.text']) }))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
     .map(({ name, text }) => titled(`${name}, with the table of a type`, roomOf(name), [`${formatSql(text)};`]));

@@ -9,7 +9,7 @@ import { companionRows, declareWithRules } from '../support/companions.ts';
 import { declareType, seed, type Entity } from '../support/entities.ts';
 import { race } from '../support/races.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
-import { allRows } from '../../src/rights/coverage.ts';
+import { fullRights } from '../../src/rights/field-view.ts';
 
 const service = useService();
 let cookie: string;
@@ -50,7 +50,7 @@ async function observed(work: () => Promise<Answer<Body>>): Promise<{ answer: An
   let looks = 0;
   onTestFinished(() => void Object.assign(store, { read }));
   const counting: typeof read = (statement, values) => {
-    if (Object.is(statement, previewOne(allRows))) looks += 1;
+    if (Object.is(statement, previewOne(fullRights))) looks += 1;
     return read(statement, values);
   };
   Object.assign(store, { read: counting });

@@ -19,6 +19,7 @@ import type { Permit } from '../../src/rights/permit.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { useService } from '../support/service.ts';
 import { rowsCoveredFor } from '../support/coverage.ts';
+import { wholeView } from '../../src/rights/field-view.ts';
 
 const order = {
   type: 'object',
@@ -254,7 +255,7 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
     const path = pathByKey(filter, owner);
     const cursor = { values: [], key: '1000', direction: 'next' as const };
     expect(await affordablePath(() => expect.fail('one statement suffices'), path, cursor)).toBe(path);
-    const query = pageQuery({ ...path.query.page, ...rowsOf(path, cursor), order: path.order });
+    const query = pageQuery({ ...path.query.page, ...rowsOf(path, cursor), view: wholeView, order: path.order });
     const nodes = await service()
       .store.db.transaction()
       .execute(async (trx) => {

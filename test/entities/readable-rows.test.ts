@@ -7,6 +7,7 @@ import type { Permit } from '../../src/rights/permit.ts';
 import { writeTypes } from '../support/lists.ts';
 import { useService, type Answer, type Call, type ProblemBody, type TestGrants } from '../support/service.ts';
 import { rowsCoveredFor } from '../support/coverage.ts';
+import { wholeView } from '../../src/rights/field-view.ts';
 import { allRows } from '../../src/rights/coverage.ts';
 
 const service = useService();
@@ -175,7 +176,14 @@ test('404 — an entity of a name that is not declared, where only declared name
 
 test('404 — an own entity that another request restores after the statement did not find it', async () => {
   const [mine, theirs] = [await put('note', 'bob'), await put('note', 'ada')];
-  const read = { entity: 'note', userName: 'bob', sessionId: null, coverage: allRows, widerRead: undefined } as unknown as Permit<'read'>;
+  const read = {
+    entity: 'note',
+    userName: 'bob',
+    sessionId: null,
+    coverage: allRows,
+    view: wholeView,
+    widerRead: undefined,
+  } as unknown as Permit<'read'>;
   const permit = { ...read, ...rowsCoveredFor('note', 'bob'), widerRead: read } as unknown as Permit<'update'>;
   const codeFor = async (path: string) => (await refusalOf(service().store, permit, path.split('/')[1] ?? '')).code;
   expect([await codeFor(theirs), await codeFor(mine)]).toEqual(['forbidden', 'not-found']);

@@ -12,6 +12,7 @@ import { findEntity } from '../../src/entities/writing/store.ts';
 import { everyEntity } from '../../src/filter/syntax.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { allRows, coverageOf, digestOf, type Coverage, type CoverageRule } from '../../src/rights/coverage.ts';
+import { wholeView } from '../../src/rights/field-view.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
@@ -29,7 +30,7 @@ const ruleOf = (team: string): CoverageRule => ({
 const own = coverageOf(['own'], 'ada') ?? expect.unreachable();
 
 const permitFor = (coverage: Coverage, userName = 'ada') =>
-  ({ entity: 'note', userName, sessionId: null, credential: 'command', coverage }) as Permit<'update'>;
+  ({ entity: 'note', userName, sessionId: null, credential: 'command', coverage, view: wholeView }) as Permit<'update'>;
 
 let red: string;
 let blue: string;

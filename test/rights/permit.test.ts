@@ -3,6 +3,7 @@ import type { Principal } from '../../src/rights/principal.ts';
 import type { Action } from '../../src/rights/vocabulary.ts';
 import { authorize, grantMap, type Permit } from '../../src/rights/permit.ts';
 import { findEntity } from '../../src/entities/writing/store.ts';
+import { wholeView } from '../../src/rights/field-view.ts';
 import { allRows, coverageOf } from '../../src/rights/coverage.ts';
 
 const principal = {
@@ -20,6 +21,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
     userName: 'ada',
     sessionId: null,
     coverage: coverageOf(['own'], 'ada'),
+    view: wholeView,
     widerRead: undefined,
     referable,
     findable: referable,
@@ -33,6 +35,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
     userName: 'ada',
     sessionId: null,
     coverage: allRows,
+    view: wholeView,
     widerRead: undefined,
     referable: () => undefined,
     findable: () => undefined,
@@ -88,6 +91,7 @@ describe('a permit for own rows', () => {
             userName: 'ada',
             sessionId: null,
             coverage: allRows,
+            view: wholeView,
             widerRead: undefined,
             referable: expect.any(Function) as unknown,
             findable: expect.any(Function) as unknown,

@@ -7,6 +7,7 @@ import { isInstant } from '../../filter/values.ts';
 import { expectedFormat } from '../../problems/expected.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/coverage.ts';
+import { shownFields } from '../../rights/field-view.ts';
 import { prepareCovered } from '../covered-statements.ts';
 import { changeColumns, versionsOf, type ChangeRow, type VersionPlace } from './history.ts';
 import { instantOf } from '../../database/timestamp.ts';
@@ -48,7 +49,7 @@ type InTick = VersionPlace & Tick;
 /** A version as the tick shows it; null in place of fields that were purged. */
 type KeptVersion = Omit<ChangeRow, 'fields'> & { fields: string | null };
 
-const findLast = prepareCovered<InTick, KeptVersion>('history.as-of', (value, coverage) =>
+const findLast = prepareCovered<InTick, KeptVersion>('history.as-of', (value, { coverage, view }) =>
   builder
     .selectFrom('entity_change')
     .where(versionsOf(value, coverage))
@@ -57,11 +58,11 @@ const findLast = prepareCovered<InTick, KeptVersion>('history.as-of', (value, co
     .orderBy('version', 'desc')
     .orderBy('id', 'desc')
     .limit(1)
-    .select([...changeColumns, sql<string | null>`fields::text`.as('fields')])
+    .select([...changeColumns, sql<string | null>`${shownFields(view)}::text`.as('fields')])
     .compile(),
 );
 
-const findFirst = prepareCovered<VersionPlace, Pick<ChangeRow, 'operation'>>('history.first', (value, coverage) =>
+const findFirst = prepareCovered<VersionPlace, Pick<ChangeRow, 'operation'>>('history.first', (value, { coverage }) =>
   builder
     .selectFrom('entity_change')
     .where(versionsOf(value, coverage))
@@ -96,12 +97,12 @@ export async function findAsOf(
     : await store.run(findTickAt, { at: asOf, keep });
   if (!tick?.isKept) throw new Problem('position-gone');
   const versions = { ...permitValues(permit), key, keep };
-  const [last] = await store.run(findLast(permit.coverage), { ...versions, ...tick });
+  const [last] = await store.run(findLast(permit), { ...versions, ...tick });
   if (last) {
     const { fields, operation, ...row } = last;
     return fields === null || operation === 'deleted' ? undefined : { row: { ...row, fields }, position: tick.position };
   }
-  const [first] = await store.run(findFirst(permit.coverage), versions);
+  const [first] = await store.run(findFirst(permit), versions);
   if (first) {
     // It was created later.
     if (first.operation === 'created') return undefined;

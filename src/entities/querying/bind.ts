@@ -13,6 +13,7 @@ import { decidingTerms, type SortTerm } from '../../filter/sort.ts';
 import { all, conjuncts, constantOf, type Filter } from '../../filter/syntax.ts';
 import { isKey } from '../../filter/fields.ts';
 import type { CoveredRows } from '../../rights/coverage.ts';
+import type { EntityRights } from '../../rights/field-view.ts';
 import { trashedEntities } from '../writing/trash.ts';
 import type { Include } from './include.ts';
 import type { Projection } from './projection.ts';
@@ -38,7 +39,7 @@ export interface WantedRows extends PageShape {
 }
 
 interface Bound<F extends BoundFields> {
-  permit: CoveredRows;
+  permit: CoveredRows & EntityRights;
   /** With the fixed values of the rule if their indexes are read. */
   filter: Filter;
   sort: readonly SortTerm[];
@@ -70,19 +71,19 @@ export interface ColumnQuery extends Bound<BoundFields<Companion>> {
 export type BoundQuery = EntityQuery | ColumnQuery;
 
 /** Binds the query. `companion` is the companion table of the type, if statements may read it. */
-export function bindQuery(wanted: WantedRows, permit: CoveredRows, companion: Companion | undefined): BoundQuery {
+export function bindQuery(wanted: WantedRows, permit: CoveredRows & EntityRights, companion: Companion | undefined): BoundQuery {
   const isPossible = companion && constantOf(wanted.filter) !== false;
   return (isPossible && columnQueryOf(wanted, permit, companion)) || bindToRows(wanted, permit, companion);
 }
 
 /** Binds the query to the rows of `entity` or of the trash, whatever indexes there are. */
-export function bindToRows(wanted: WantedRows, permit: CoveredRows, companion: Companion | undefined): EntityQuery {
+export function bindToRows(wanted: WantedRows, permit: CoveredRows & EntityRights, companion: Companion | undefined): EntityQuery {
   const table = wanted.isTrash ? trashedEntities : sql`entity`;
   return { over: 'entities', ...boundTo(bindToEntities(companion), wanted, permit), table, ...splitKeys(wanted.filter) };
 }
 
 /** Undefined if no column and no index is of use. A query of some rows uses the indexes that begin with what its rule fixes alone. */
-function columnQueryOf(wanted: WantedRows, permit: CoveredRows, companion: Companion): ColumnQuery | undefined {
+function columnQueryOf(wanted: WantedRows, permit: CoveredRows & EntityRights, companion: Companion): ColumnQuery | undefined {
   const { coverage } = permit;
   if (coverage.kind === 'all') return usefulQuery(wanted, permit, companion);
   const fixed = fixedIndexesOf(companion, coverage);
@@ -92,7 +93,7 @@ function columnQueryOf(wanted: WantedRows, permit: CoveredRows, companion: Compa
 
 function usefulQuery(
   wanted: WantedRows,
-  permit: CoveredRows,
+  permit: CoveredRows & EntityRights,
   companion: Companion,
   mayRead?: (range: IndexRange) => boolean,
 ): ColumnQuery | undefined {
@@ -105,7 +106,11 @@ function usefulQuery(
   return { over: 'columns', ...boundTo(fields, wanted, permit), columnOrder, candidates };
 }
 
-function boundTo<F extends BoundFields>(fields: F, { filter, sort, relevantTo, ...page }: WantedRows, permit: CoveredRows): Bound<F> {
+function boundTo<F extends BoundFields>(
+  fields: F,
+  { filter, sort, relevantTo, ...page }: WantedRows,
+  permit: CoveredRows & EntityRights,
+): Bound<F> {
   // Texts that one index has are sorted whole, whether or not this query uses the index.
   const isWhole = areSortedWhole(fields, decidingTerms(sort, filter));
   const isIndexed = ({ field, type, collation }: SortTerm) => isWhole && fields.of(field, type, collation).column !== undefined;

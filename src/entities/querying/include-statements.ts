@@ -7,6 +7,7 @@ import { builder } from '../../database/driver/prepared.ts';
 import { entitySource } from '../../filter/source.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { rowsOfPermit } from '../../rights/coverage.ts';
+import { digestOfView, shownFields } from '../../rights/field-view.ts';
 import type { Include } from './include.ts';
 import { projectedFields, type Projection } from './projection.ts';
 import { rowColumnList, type EntityRow } from '../row.ts';
@@ -27,7 +28,7 @@ export function viewQuery(
   includes: readonly Include[],
 ): CompiledQuery<ReferringRow> {
   return sql<ReferringRow>`
-    select ${rowColumnList}, ${projectedFields(projection)} as fields, ${referencesOf(includes)} as references
+    select ${rowColumnList}, ${projectedFields(permit.view, projection)} as fields, ${referencesOf(includes)} as references
     from entity where ${rowsOfPermit(permit)} and entity.key = ${key}::bigint`.compile(builder);
 }
 
@@ -43,6 +44,16 @@ export interface WantedEntities {
 export type IncludedRow = Omit<EntityRow, 'fields'> &
   ({ fields: string; references: (string | null)[] } | { fields: null; references: null }) & { position: number };
 
+/** SQL: the fields of a row of `entity` that the permit for its name shows. */
+function shownFieldsOf(wanted: readonly WantedEntities[]): RawBuilder<unknown> {
+  const [first, ...others] = new Map(wanted.map(({ permit }) => [digestOfView(permit.view), shownFields(permit.view)])).values();
+  if (first && others.length === 0) return first;
+  return sql`case name ${sql.join(
+    wanted.map(({ permit }) => sql`when ${permit.entity}::text then ${shownFields(permit.view)}`),
+    sql` `,
+  )} end`;
+}
+
 /**
  * All wanted entities that their permits cover, in the order of their positions. Fields beyond `bytes` of JSON text are not read, but for
  * those of position 0. Behind `offset 0` PostgreSQL looks each key up; otherwise it might read the whole name instead.
@@ -57,7 +68,7 @@ export function includedQuery(wanted: readonly WantedEntities[], bytes: number):
   const references = wanted.map(({ permit, further }) => sql`when ${permit.entity}::text then ${referencesOf(further)}`);
   return sql<IncludedRow>`
     select ${rowColumnList}, position,
-      case when fits then fields::text end as fields,
+      case when fits then ${shownFieldsOf(wanted)}::text end as fields,
       case when fits then case name ${sql.join(references, sql` `)} end end as references
     from (
       select *, position = 0 or sum(bytes) over (order by position, name, key rows unbounded preceding) <= ${bytes} as fits

@@ -11,6 +11,7 @@ import { entitySource, type Source } from '../../filter/source.ts';
 import { pinnedValue } from '../companion/fields.ts';
 import { conjuncts, type Filter } from '../../filter/syntax.ts';
 import { rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
+import type { FieldView } from '../../rights/field-view.ts';
 import { referencesOf } from './include-statements.ts';
 import { rowColumnList, type EntityRow, type TrashedRow } from '../row.ts';
 import type { EntityQuery, PageShape } from './bind.ts';
@@ -37,6 +38,7 @@ export interface PageRows {
 }
 
 export interface PageQuery extends PageRows, PageShape {
+  view: FieldView;
   order: Order;
 }
 
@@ -44,7 +46,7 @@ export const directionOf = (descending: boolean) => (descending ? sql`desc` : sq
 
 /** One row more than the page, which shows whether there are more, and only in its place. */
 export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
-  const { from, where, order, after, isInOrder, limit, bytes, projection, includes = [], isTrash } = query;
+  const { from, where, order, after, isInOrder, view, limit, bytes, projection, includes = [], isTrash } = query;
   const aliases = order.columns.map(({ descending }, index) => sql`${sql.ref(`s${index}`)} ${directionOf(descending)}`);
   const inOrder = sql.join([...aliases, sql`key ${directionOf(order.keyDescending)}`]);
   const values = order.columns.map(({ expression }, index) => sql`, ${expression} as ${sql.ref(`s${index}`)}`);
@@ -56,7 +58,7 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
   const references = includes.length > 0 ? sql`, case when ${fits} then ${referencesOf(includes)} end as references` : sql``;
   return sql<ListRow>`
     select ${rowColumnList}${isTrash ? sql`, ${trashColumnList}` : sql``}, array[${sql.join(texts)}]::text[] as position,
-      case when ${fits} then ${projectedFields(projection)} end as fields ${references}
+      case when ${fits} then ${projectedFields(view, projection)} end as fields ${references}
     from (
       select * from (
         select entity.*${sql.join(values, sql``)}
@@ -72,7 +74,7 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
 }
 
 /** The rows of `entity` or of the trash that a query is about. */
-export type EntityRows = Pick<EntityQuery, 'permit' | 'table' | 'keys' | 'tests'> & { fields: Source };
+export type EntityRows = Pick<EntityQuery, 'table' | 'keys' | 'tests'> & { permit: CoveredRows; fields: Source };
 
 /** Whether the tests list keys. Then PostgreSQL looks each key up or reads the whole name; which is cheaper depends on their number. */
 export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');

@@ -44,7 +44,7 @@ export async function createMany(
   items: readonly NewFields[],
   limitBytes: number,
 ): Promise<CreatedKey[] | undefined> {
-  const checked = await checkAll(type, items, limitBytes);
+  const checked = await checkAll(permit, type, items, limitBytes);
   return await admission.run('heavy-write', { flow: permit.userName, caller }, async () => {
     await requireAllReferences(store, permit, checked);
     const bulk = new Bulk(permit, caller, checked);
@@ -63,7 +63,12 @@ export async function createMany(
 }
 
 /** Throws 422 with the faults of all items. */
-async function checkAll(type: EntityType | undefined, items: readonly NewFields[], limitBytes: number): Promise<CheckedFields[]> {
+async function checkAll(
+  { view }: Permit<'create'>,
+  type: EntityType | undefined,
+  items: readonly NewFields[],
+  limitBytes: number,
+): Promise<CheckedFields[]> {
   const faults: Fault[] = [];
   const checked: CheckedFields[] = [];
   const pauses = new Pauses();
@@ -71,7 +76,7 @@ async function checkAll(type: EntityType | undefined, items: readonly NewFields[
     await pauses.whenLong();
     try {
       requireEntityLimits(text, limitBytes);
-      checked.push({ fields: text, ...allowChange({ type, next: { text, fields } }) });
+      checked.push({ fields: text, ...allowChange({ view, type, next: { text, fields } }) });
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error;
       faults.push(...error.under(`/${index}`).faults);

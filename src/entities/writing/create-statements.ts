@@ -4,6 +4,7 @@ import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { inputColumns, insertRows, writtenWith, writtenWithValues } from '../companion/rows.ts';
 import { isAt, locksClaim, type Claim } from '../idempotency/idempotency.ts';
 import { columnList, type EntityRow } from '../row.ts';
+import type { StatementVariant } from '../covered-statements.ts';
 import type { CompanionText } from './statements.ts';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
@@ -46,7 +47,7 @@ const insertBulk = (value: ValueOf<InsertBulk>, companion: Companion | null) => 
   }).compile(builder);
 };
 
-export const prepareInsertBulk = (companion: Companion | null, variant?: string) =>
+export const prepareInsertBulk = ({ companion, variant }: StatementVariant) =>
   prepare<InsertBulk, InsertedRow>('entity.insert-bulk', (value) => insertBulk(value, companion), variant);
 
 /**
@@ -65,7 +66,7 @@ interface InsertWithKey extends ChangeValues, CompanionText, Claim {
  * Inserts unless the Idempotency-Key is taken or the type has changed. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
  * statement that writes it holds.
  */
-const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | null) => {
+const insertWithKey = (value: ValueOf<InsertWithKey>, { companion, rights }: StatementVariant) => {
   const [user, name] = [value('userName'), value('entity')];
   return entityChanged<EntityRow>({
     event: 'entity.created',
@@ -81,10 +82,10 @@ const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | nul
     also: sql`
       insert into idempotency (user_name, entity, operation, key, fingerprint, entity_key)
       select ${user}, name, ${value('operation')}, ${value('key')}, ${value('fingerprint')}, key from written`,
-    returning: columnList,
+    returning: columnList(rights.view),
   }).compile(builder);
 };
 
 /** The statement that creates an entity and stores its Idempotency-Key. It returns no row if the key is taken or the type has changed. */
-export const prepareInsertWithKey = (companion: Companion | null, variant?: string) =>
-  prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => insertWithKey(value, companion), variant);
+export const prepareInsertWithKey = (of: StatementVariant) =>
+  prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => insertWithKey(value, of), of.variant);

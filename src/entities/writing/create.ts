@@ -53,7 +53,7 @@ async function createUnlessDone(
   return await whileTypeIsCurrent(types, permit.entity, async (type) => {
     let checked: Checked;
     try {
-      checked = allowChange({ type, next: { text, fields } });
+      checked = allowChange({ view: permit.view, type, next: { text, fields } });
       await requireReferences(store, permit, checked.companion);
     } catch (error) {
       const repeat = claim && (await inTurn(() => findRepeat(store, permit, claim, text)));

@@ -109,7 +109,7 @@ export async function removeLocked<T>(
   try {
     return await store.transaction(async (trx) => {
       await holdTypes.execute(trx);
-      const { rows } = await trx.executeQuery(lockOne(permit.coverage).query({ ...change, ...placeOf(permit, key), versions }));
+      const { rows } = await trx.executeQuery(lockOne(permit).query({ ...change, ...placeOf(permit, key), versions }));
       if (rows.length === 0) return undefined;
       return await work(new Removal(trx, types, change), { name: permit.entity, companion, trashKeep: null });
     });

@@ -65,7 +65,7 @@ function counted<T extends EntityRow | undefined>(write: EntityWrite, row: T): T
 
 const isInsertion = (write: EntityWrite): write is Insertion => !('statement' in write);
 
-const statementsOf = ({ companion, permit }: EntityWrite) => writeStatementsOf(companion?.layout, permit.coverage);
+const statementsOf = ({ companion, permit }: EntityWrite) => writeStatementsOf(companion?.layout, permit);
 
 const changeOf = ({ permit, origin, typeRevision }: Pick<EntityWrite, 'permit' | 'origin' | 'typeRevision'>) =>
   changeValues(permit, origin, typeRevision);
@@ -175,7 +175,7 @@ export async function insertPortion(
   { origin, typeRevision, layout }: PortionOrigin,
   texts: readonly string[],
 ): Promise<InsertedRow[]> {
-  const { insertBulk } = writeStatementsOf(layout, permit.coverage);
+  const { insertBulk } = writeStatementsOf(layout, permit);
   const values = { ...changeOf({ permit, origin, typeRevision }), name: permit.entity, rows: `[${texts.join()}]` };
   const { rows } = await whileTypeLasts(() => trx.executeQuery(insertBulk.query(values)));
   if (rows.length !== texts.length) throw new TypeChanged();
@@ -195,11 +195,11 @@ export function replacementText(write: PortionReplacement): string {
 /** Replaces the fields of entities, each a text of {@link replacementText}, and returns the places of those that had their version. Throws likewise. */
 export async function replacePortion(
   trx: Transaction<Database>,
-  { coverage }: Permit<'update'>,
+  permit: Permit<'update'>,
   { origin, layout }: Omit<PortionOrigin, 'typeRevision'>,
   texts: readonly string[],
 ): Promise<ReadonlySet<number>> {
-  const { replaceMany } = writeStatementsOf(layout, coverage);
+  const { replaceMany } = writeStatementsOf(layout, permit);
   const { rows } = await whileTypeLasts(() => trx.executeQuery(replaceMany.query({ rows: `[${texts.join()}]` })));
   origin.cost?.add('written', writtenTimes.replacement * charactersOf(texts));
   return new Set(rows.map(({ n }) => Number(n) - 1));

@@ -7,6 +7,7 @@ import type { Companion } from '../companion/layout.ts';
 import { inputColumns, inputNames, insertRows, updateRows, writtenWith } from '../companion/rows.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
 import { coverageInput, rowsCovered, type Coverage } from '../../rights/coverage.ts';
+import type { FieldView } from '../../rights/field-view.ts';
 import type { StatementVariant } from '../covered-statements.ts';
 import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { areLight } from '../heavy.ts';
@@ -18,11 +19,13 @@ import { typeIsCurrent } from './type-guard.ts';
 const inputIsOfCurrentType = typeIsCurrent(sql.ref('input.name'), sql.ref('input.typeRevision'));
 
 /** Each changed row with the request that changed it: `n` is the number of the row that came in for it. */
-const rowsOfRequests = {
+const rowsOfRequests = (view: FieldView) => ({
   value: (name: string) => sql.ref(name),
-  rows: sql`written join input using (n)`,
-  returning: sql`n, ${columnList}`,
-};
+  rows: writtenRows,
+  returning: sql`n, ${columnList(view)}`,
+});
+
+const writtenRows = sql`written join input using (n)`;
 
 /** Further columns of a grouped statement's input, `typed` for `jsonb_to_recordset`, and their names. */
 interface InputColumns {
@@ -43,7 +46,7 @@ function inputOf(companion: Companion | null): InputColumns {
  * Inserts several entities of names with this companion table, or of all names without one. The key is drawn before the row is written, because it tells
  * afterwards which row came of which request. Leaves out rows whose type has changed.
  */
-export const prepareInsertMany = (companion: Companion | null, variant?: string) => {
+export const prepareInsertMany = ({ companion, rights: { view }, variant }: StatementVariant) => {
   const input = inputOf(companion);
   return prepareGrouped<EntityRow>(
     'entity.insert-many',
@@ -62,8 +65,8 @@ export const prepareInsertMany = (companion: Companion | null, variant?: string)
         returning entity.*
       )`,
         written: sql`select n, inserted.* from inserted join input using (key)`,
-        companion: companion ? insertRows(companion, writtenWith(companion, rowsOfRequests.rows)) : undefined,
-        ...rowsOfRequests,
+        companion: companion ? insertRows(companion, writtenWith(companion, writtenRows)) : undefined,
+        ...rowsOfRequests(view),
       }),
     variant,
   );
@@ -84,7 +87,7 @@ const isUpdatedBy = (
  * transaction is changing, heavy rows, and rows whose type has changed. Of requests that change the same row it leaves out all but one. A row that
  * stays as it is, it returns without a lock and a write (decision 220).
  */
-export const prepareUpdateMany = ({ companion, coverage, variant }: StatementVariant) => {
+export const prepareUpdateMany = ({ companion, rights: { coverage, view }, variant }: StatementVariant) => {
   const isUpdated = isUpdatedBy(coverage);
   const input = inputOf(companion);
   const [kept, typedKept] = companion ? [sql`kept,`, sql`kept text[],`] : [sql``, sql``];
@@ -119,8 +122,8 @@ export const prepareUpdateMany = ({ companion, coverage, variant }: StatementVar
           cross join lateral (
             select entity.* from entity where ${isUpdated} and ${isUnchanged} and ${isWithin(sql`entity.fields`, sql.ref('input.limit'))} offset 0
           ) as found`,
-        companion: companion ? updateRows(companion, writtenWith(companion, rowsOfRequests.rows, sql.ref('kept'))) : undefined,
-        ...rowsOfRequests,
+        companion: companion ? updateRows(companion, writtenWith(companion, writtenRows, sql.ref('kept'))) : undefined,
+        ...rowsOfRequests(view),
       }),
     variant,
   );

@@ -105,7 +105,8 @@ export class RowMatcher {
   #allowed(row: PortionRow, next: NextFields | undefined, present?: { guard: Guard; state: { version: string } }): PortionRow | undefined {
     const { type } = this.#request;
     try {
-      if (next) return { ...row, text: next.text, fields: next.fields, ...allowChange({ type, next, ...present }) };
+      if (next)
+        return { ...row, text: next.text, fields: next.fields, ...allowChange({ view: this.#by.update.view, type, next, ...present }) };
       if (present) requirePrecondition(type, present.guard, present.state.version);
       return row;
     } catch (error) {

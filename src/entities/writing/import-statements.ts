@@ -120,7 +120,7 @@ function byUnique({ companion, unique }: Extract<ImportRule, { kind: 'unique' }>
  * Gives several entities new fields. Leaves out those that are not covered, that have another version than the one that was looked at, and all if the type
  * has changed.
  */
-export const prepareReplaceMany = ({ companion, coverage, variant }: StatementVariant) => {
+export const prepareReplaceMany = ({ companion, rights: { coverage }, variant }: StatementVariant) => {
   const names = sql.join([changeColumns, ...(companion ? inputNames(companion) : [])]);
   const typed = sql.join([typedChangeColumns, ...(companion ? inputColumns(companion) : [])]);
   const rows = sql`written join input using (n)`;

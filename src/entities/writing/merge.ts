@@ -11,7 +11,7 @@ import type { Merge } from './execute.ts';
 import { referencePaths, refersFreely, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import { inRounds } from './rounds.ts';
-import { allowChange, lacksGuard, requirePrecondition, untyped, type Guard } from './rules.ts';
+import { allowChange, assertWritable, lacksGuard, requirePrecondition, untyped, type Guard } from './rules.ts';
 import { previewUpdate } from './store.ts';
 
 export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {
@@ -21,6 +21,7 @@ export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {
 
 /** The merge that needs no look at the entity; undefined if the rules of the type may depend on what the entity has besides. */
 export function directMerge(permit: Permit<'update'>, type: EntityType | undefined, change: Change): Merge | undefined {
+  assertWritable(permit.view, change.patch);
   if (!type) return { ...change, ...untyped };
   if (type.mayBeUnfit || lacksGuard(type, change)) return undefined;
   const patch = parseJson(change.patch) as Record<string, unknown>;
@@ -67,7 +68,13 @@ export async function checkMerge(
     requirePrecondition(type, change, version);
     return { ...change, ...untyped, isOfHeavy: true };
   }
-  const checked = allowChange({ type, guard: change, state: { version }, next: { text: fields, patch, limitBytes, isStoredText: true } });
+  const checked = allowChange({
+    view: permit.view,
+    type,
+    guard: change,
+    state: { version },
+    next: { text: fields, patch, limitBytes, isStoredText: true },
+  });
   await requireReferences(store, permit, checked.companion, { present, ...(created && { created }) });
   const merge = type ? { ...change, ...checked, versions: [version], merged: fields } : { ...change, ...checked };
   return { ...merge, isOfHeavy: false };

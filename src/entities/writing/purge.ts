@@ -89,7 +89,7 @@ class Purge {
   async run(isBegun: boolean): Promise<PurgeStep | undefined> {
     const trashed = await this.#takeFromTrash();
     // What is neither here nor there cannot come back, so its history stays as it is until the end of the transaction.
-    const [live] = (await this.#trx.executeQuery(findState(this.#permit.coverage).query(placeOf(this.#permit, this.#key)))).rows;
+    const [live] = (await this.#trx.executeQuery(findState(this.#permit).query(placeOf(this.#permit, this.#key)))).rows;
     if (live) return undefined;
     const last = (await this.#lastVersion()) ?? trashed;
     if (!last) return 'nothing';

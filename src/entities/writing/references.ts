@@ -11,6 +11,7 @@ import type { Field } from '../../filter/fields.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { allRows, coverageInput, digestOf, permitValues, rowsCovered, type Coverage } from '../../rights/coverage.ts';
+import { wholeView } from '../../rights/field-view.ts';
 import { prepareCovered } from '../covered-statements.ts';
 import { requireNoFaults } from './rules.ts';
 
@@ -24,7 +25,7 @@ export interface ReferringRow {
   present?: readonly (string | null)[] | null | undefined;
 }
 
-const findCovered = prepareCovered<{ targets: string }, { name: string; key: string }>('entity.owned', (value, coverage) =>
+const findCovered = prepareCovered<{ targets: string }, { name: string; key: string }>('entity.owned', (value, { coverage }) =>
   sql<{ name: string; key: string }>`
     select entity.name, entity.key
     from jsonb_to_recordset(${value('targets')}::jsonb) as input (name text, key bigint, ${coverageInput.typed})
@@ -99,7 +100,8 @@ async function coveredTargets(
   for (const alike of Map.groupBy(targets, ({ coverage }) => digestOf(coverage)).values()) {
     const rows = alike.map(({ key, ...target }) => ({ ...permitValues(target), key }));
     const [{ coverage } = { coverage: allRows }] = alike;
-    for (const { name, key } of await store.run(findCovered(coverage), { targets: JSON.stringify(rows) })) covered.add(`${name}/${key}`);
+    for (const { name, key } of await store.run(findCovered({ coverage, view: wholeView }), { targets: JSON.stringify(rows) }))
+      covered.add(`${name}/${key}`);
   }
   return covered;
 }

@@ -59,7 +59,7 @@ export async function restoreEntity(
       if (restored === undefined) throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'required' }] });
       const text = patch === undefined ? restored : await mergedText(store, restored, patch);
       const type = await types.at(permit.entity, state.typeRevision);
-      const checked = allowChange({ type, guard, state, next: { text, limitBytes, isStoredText: true } });
+      const checked = allowChange({ view: permit.view, type, guard, state, next: { text, limitBytes, isStoredText: true } });
       const paths = live ? referencePaths(permit, type?.companion) : [];
       const seen = paths.length > 0 ? await previewUpdate(store, permit, key, { patch: '{}', light: false, paths }) : undefined;
       // The references are compared with those of the version that is replaced.

@@ -1,11 +1,12 @@
 /**
- * The rules of a write: the one place that refuses a change of an entity, or its removal, for its precondition, its size, or its fields (412, 413, 422 and 428).
+ * The rules of a write: the one place that refuses a change of an entity, or its removal, for its precondition, its size, or its fields (403, 412, 413, 422 and 428).
  */
 import type { EntityType } from '../../entity-types/types.ts';
 import { findFault, jsonLimits } from '../../json/json.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
+import type { FieldView } from '../../rights/field-view.ts';
 import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import { acceptedVersions } from '../etag.ts';
@@ -50,6 +51,8 @@ export interface NextFields {
 
 /** A change of one entity. */
 export interface WantedChange {
+  /** The fields that the caller may write. */
+  view: FieldView;
   type: EntityType | undefined;
   /** Undefined where there is no precondition, as of a new entity. */
   guard?: Guard;
@@ -78,12 +81,14 @@ export const untyped: Checked = { typeRevision: '0', companion: undefined };
 /**
  * Returns what the statement needs to know of the fields. Throws
  * - 412, 428: as {@link requirePrecondition}.
+ * - 403: as {@link assertWritable}.
  * - 413: the fields are too large.
  * - 422: they do not fit the type, or have a text that no index can hold.
  */
-export function allowChange({ type, guard, state, next }: WantedChange): Checked {
+export function allowChange({ view, type, guard, state, next }: WantedChange): Checked {
   const { text, patch, limitBytes, isStoredText = false, isPart = false } = next;
   if (guard && state) requirePrecondition(type, guard, state.version);
+  assertWritable(view, patch ?? text);
   if (limitBytes !== undefined && isStoredText) requireSize(Buffer.byteLength(text), limitBytes);
   else if (limitBytes !== undefined) requireStoredSize(text, limitBytes);
   if (!type) return untyped;
@@ -91,6 +96,13 @@ export function allowChange({ type, guard, state, next }: WantedChange): Checked
   if (!isPart) type.check(fields, patch === undefined ? undefined : () => parseJson(patch));
   const layout = type.companion;
   return { typeRevision: type.revision, companion: layout ? { layout, values: companionValues(layout, fields) } : undefined };
+}
+
+/** Throws 403 if the caller may not write one of the members of `text`, the JSON text of an object that it has sent. */
+export function assertWritable(view: FieldView, text: string): void {
+  if (view.kind === 'whole') return;
+  const names = Object.keys(parseJson(text) as object);
+  if (!names.every((name) => view.isWritable(name))) throw new Problem('forbidden');
 }
 
 /** Whether the type requires If-Match and the caller has not sent it. */

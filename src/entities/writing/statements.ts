@@ -13,6 +13,7 @@ import {
   type CoveredRows,
   type PermitValues,
 } from '../../rights/coverage.ts';
+import { shownFields } from '../../rights/field-view.ts';
 import { prepareCovered, type StatementVariant } from '../covered-statements.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, formerFields, type ChangeValues } from './changed.ts';
@@ -39,19 +40,19 @@ export interface CompanionText {
 }
 
 /** The entity at the place; no row if the permit covers none. */
-export const findHeavy = prepareCovered<Place, EntityRow>('entity.find-heavy', (value, coverage) =>
-  builder.selectFrom('entity').where(rowAt(value, coverage)).select(entityRowColumns).compile(),
+export const findHeavy = prepareCovered<Place, EntityRow>('entity.find-heavy', (value, { coverage, view }) =>
+  builder.selectFrom('entity').where(rowAt(value, coverage)).select(entityRowColumns(view)).compile(),
 );
 
 /** The row of an entity; null in place of fields that are heavy. */
 export type LightRow = EntityRow | (Omit<EntityRow, 'fields'> & { fields: null });
 
 /** The entity at the place, with `fields` null if they are heavy; no row if the permit covers none. */
-export const findLightOne = prepareCovered<Place, LightRow>('entity.find', (value, coverage) =>
+export const findLightOne = prepareCovered<Place, LightRow>('entity.find', (value, { coverage, view }) =>
   builder
     .selectFrom('entity')
     .where(rowAt(value, coverage))
-    .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then fields::text end`.as('fields')])
+    .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then ${shownFields(view)}::text end`.as('fields')])
     .compile(),
 );
 
@@ -64,7 +65,7 @@ export interface RowState {
 const revisionAt = (value: ValueOf<Place>) => typeRevision(value('name')).as('typeRevision');
 
 /** The state of the entity at the place; no row if the permit covers none. */
-export const findState = prepareCovered<Place, RowState>('entity.state', (value, coverage) =>
+export const findState = prepareCovered<Place, RowState>('entity.state', (value, { coverage }) =>
   builder
     .selectFrom('entity')
     .where(rowAt(value, coverage))
@@ -88,7 +89,7 @@ export interface PreviewedRow extends RowState {
 }
 
 /** The merged fields and the present references, or null if `light` is set and the entity is heavy; no row if the permit covers none. */
-export const previewOne = prepareCovered<Preview, PreviewedRow>('entity.preview', (value, coverage) => {
+export const previewOne = prepareCovered<Preview, PreviewedRow>('entity.preview', (value, { coverage }) => {
   const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
   const merged = sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`;
   const present = sql<(string | null)[] | null>`case when ${isWanted} then ${valuesAt(sql`fields`, value('paths'))} end`;
@@ -112,7 +113,7 @@ const guardedRowAt = (value: ValueOf<GuardedPlace>, coverage: Coverage) =>
     and ${changeIsOfCurrentType(value)}`;
 
 /** Locks the row until the end of the transaction. */
-export const lockOne = prepareCovered<GuardedPlace, { key: string }>('entity.lock', (value, coverage) =>
+export const lockOne = prepareCovered<GuardedPlace, { key: string }>('entity.lock', (value, { coverage }) =>
   builder.selectFrom('entity').where(guardedRowAt(value, coverage)).select('key').forUpdate().compile(),
 );
 
@@ -165,7 +166,7 @@ interface OneMerge {
  */
 const changeOne =
   (name: string, event: 'entity.updated' | 'entity.restored', { fields, candidates, isUnchanged }: OneMerge) =>
-  ({ companion, coverage, variant }: StatementVariant) =>
+  ({ companion, rights: { coverage, view }, variant }: StatementVariant) =>
     prepare<OneChange, EntityRow>(
       name,
       (value) => {
@@ -185,7 +186,7 @@ const changeOne =
           written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*, merged.former`,
           value,
           companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
-          returning: columnList,
+          returning: columnList(view),
         }).compile(builder);
       },
       variant,
@@ -211,7 +212,7 @@ type OneDeletion = GuardedPlace & {
 
 const deleteOne =
   (name: string, also?: (value: ValueOf<OneDeletion>) => RawBuilder<unknown>) =>
-  ({ companion, coverage, variant }: StatementVariant) =>
+  ({ companion, rights: { coverage }, variant }: StatementVariant) =>
     prepare<OneDeletion, { key: string }>(
       name,
       (value) =>
@@ -230,7 +231,7 @@ export const prepareDeleteOne = deleteOne('entity.delete');
 export const prepareTrashOne = deleteOne('entity.trash', (value) => moveToTrash(value('userName'), value('trashKeep')));
 
 /** Brings an entity back from the trash, with the fields of the patch, as its next version. */
-export const prepareUndeleteOne = ({ companion, coverage, variant }: StatementVariant) =>
+export const prepareUndeleteOne = ({ companion, rights: { coverage, view }, variant }: StatementVariant) =>
   prepare<OneChange, EntityRow>(
     'entity.undelete',
     (value) =>
@@ -250,7 +251,7 @@ export const prepareUndeleteOne = ({ companion, coverage, variant }: StatementVa
           returning entity.*`,
         value,
         companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
-        returning: columnList,
+        returning: columnList(view),
       }).compile(builder),
     variant,
   );

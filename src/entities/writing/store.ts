@@ -36,13 +36,13 @@ export async function findEntity(
   permit: Permit<'create' | 'read' | 'update'>,
   key: string,
 ): Promise<EntityRow | undefined> {
-  const [row] = await store.run(findHeavy(permit.coverage), placeOf(permit, key));
+  const [row] = await store.run(findHeavy(permit), placeOf(permit, key));
   return row;
 }
 
 /** Like {@link findEntity}, without the fields where these are heavy, so that it costs little on a connection that requests share. */
 export async function findLight(store: Pick<Statements, 'read'>, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
-  const [row] = await store.read(findLightOne(permit.coverage), placeOf(permit, key));
+  const [row] = await store.read(findLightOne(permit), placeOf(permit, key));
   return row;
 }
 
@@ -58,7 +58,7 @@ export async function deleteUnreferenced(
   { versions, type, isFinal }: { versions: Versions; type: EntityType | undefined; isFinal: boolean },
 ): Promise<boolean> {
   const trashKeep = isFinal ? null : (type?.trashKeep ?? null);
-  const deletion = deletionOf(type?.companion, permit.coverage, trashKeep);
+  const deletion = deletionOf(type?.companion, permit, trashKeep);
   const values = { ...changeValues(permit, origin, type?.revision ?? '0'), ...placeOf(permit, key), versions, trashKeep };
   const row = await withUnknownOutcome(whileTableExists(type?.companion, async () => (await store.run(deletion, values))[0]));
   return row !== undefined;
@@ -75,7 +75,7 @@ export async function previewUpdate(
   { patch, light, paths }: { patch: string; light: boolean; paths: readonly Field[] },
 ): Promise<PreviewedRow | undefined> {
   const values = { ...placeOf(permit, key), patch, light, paths: JSON.stringify(paths) };
-  const preview = previewOne(permit.coverage);
+  const preview = previewOne(permit);
   const [row] = await (light ? store.read(preview, values) : store.run(preview, values));
   return row;
 }
@@ -86,6 +86,6 @@ export async function stateOf(
   permit: Permit<'read' | 'update' | 'delete' | 'purge'>,
   key: string,
 ): Promise<RowState | undefined> {
-  const [row] = await store.run(findState(permit.coverage), placeOf(permit, key));
+  const [row] = await store.run(findState(permit), placeOf(permit, key));
   return row;
 }

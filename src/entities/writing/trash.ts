@@ -28,15 +28,15 @@ export const trashColumnList = sql`deleted_at as "deletedAt", deleted_by as "del
 export const trashedAt = (value: ValueOf<Place>, coverage: Coverage) =>
   sql<boolean>`${rowsCovered(coverage, value, 'entity_trash')} and entity_trash.key = ${value('key')}::bigint and entity_trash.expires_at > now()`;
 
-const findOne = prepareCovered<Place, TrashedRow>('trash.find', (value, coverage) =>
+const findOne = prepareCovered<Place, TrashedRow>('trash.find', (value, { coverage, view }) =>
   builder
     .selectFrom('entity_trash')
     .where(trashedAt(value, coverage))
-    .select([...entityRowColumns, 'deleted_at as deletedAt', 'deleted_by as deletedBy', 'expires_at as expiresAt'])
+    .select([...entityRowColumns(view), 'deleted_at as deletedAt', 'deleted_by as deletedBy', 'expires_at as expiresAt'])
     .compile(),
 );
 
-const findStateOf = prepareCovered<Place, RowState & { fields: string }>('trash.state', (value, coverage) =>
+const findStateOf = prepareCovered<Place, RowState & { fields: string }>('trash.state', (value, { coverage }) =>
   builder
     .selectFrom('entity_trash')
     .where(trashedAt(value, coverage))
@@ -46,7 +46,7 @@ const findStateOf = prepareCovered<Place, RowState & { fields: string }>('trash.
 
 /** The entity as it is in the trash; undefined if the permit covers none there. */
 export async function findTrashed(store: Statements, permit: Permit<'read' | 'update'>, key: string): Promise<TrashedRow | undefined> {
-  const [row] = await store.run(findOne(permit.coverage), { ...permitValues(permit), key });
+  const [row] = await store.run(findOne(permit), { ...permitValues(permit), key });
   return row;
 }
 
@@ -56,7 +56,7 @@ export async function stateOfTrashed(
   permit: Permit<'update'>,
   key: string,
 ): Promise<(RowState & { fields: string }) | undefined> {
-  const [row] = await store.run(findStateOf(permit.coverage), { ...permitValues(permit), key });
+  const [row] = await store.run(findStateOf(permit), { ...permitValues(permit), key });
   return row;
 }
 

@@ -205,7 +205,7 @@ async function insertNew(
   { fields: sent, patch, isHeavy, limitBytes }: Upsert,
 ): Promise<Upserted | 'exists' | undefined> {
   const { fields, text } = freshFields({ fields: sent, text: patch });
-  const checked = allowChange({ type, next: { text, fields, limitBytes } });
+  const checked = allowChange({ view: permit.view, type, next: { text, fields, limitBytes } });
   await requireReferences(writes.store, permit, checked.companion);
   try {
     const row = await insertInTurn(writes, caller, { permit, origin: caller.origin, fields: text, ...checked }, isHeavy);

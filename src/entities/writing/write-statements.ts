@@ -1,10 +1,10 @@
 /**
- * The statements that change entities: one set for all names without a companion table, and one for each companion table. Those that find
- * rows by a permit differ by the digest of its coverage too.
+ * The statements that change entities: one set for all names without a companion table, and one for each companion table. They differ by the
+ * digest of the caller's rights too.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { allRows, digestOf, type Coverage } from '../../rights/coverage.ts';
+import { digestOfRights, fullRights, type EntityRights } from '../../rights/field-view.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { StatementVariant } from '../covered-statements.ts';
 import { prepareInsertBulk, prepareInsertWithKey } from './create-statements.ts';
@@ -12,22 +12,16 @@ import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
 import { prepareReplaceMany } from './import-statements.ts';
 import { prepareDeleteOne, prepareRestoreOne, prepareTrashOne, prepareUndeleteOne, prepareUpdateOne } from './statements.ts';
 
-/** The most digests besides the usual one whose statements are stored for each companion table. */
+/** The most digests whose statements are stored for each companion table. The least recently used ones are compiled again. */
 const maximumDigests = 8;
 
-function prepareAll(companion: Companion | null, variant?: string) {
+function prepareAll(of: StatementVariant) {
   return {
-    insertMany: prepareInsertMany(companion, variant),
-    insertBulk: prepareInsertBulk(companion, variant),
-    insertWithKey: prepareInsertWithKey(companion, variant),
-    ...prepareCoveredWrites({ companion, coverage: allRows, variant }),
-  };
-}
-
-function prepareCoveredWrites(of: StatementVariant) {
-  return {
+    insertMany: prepareInsertMany(of),
+    insertBulk: prepareInsertBulk(of),
     updateMany: prepareUpdateMany(of),
     replaceMany: prepareReplaceMany(of),
+    insertWithKey: prepareInsertWithKey(of),
     updateOne: prepareUpdateOne(of),
     restoreOne: prepareRestoreOne(of),
     undeleteOne: prepareUndeleteOne(of),
@@ -38,49 +32,35 @@ function prepareCoveredWrites(of: StatementVariant) {
 
 export type WriteStatements = ReturnType<typeof prepareAll>;
 
-/** The statements of one layout: the usual ones, and those of other digests. */
-class LayoutStatements {
-  readonly #companion: Companion | null;
-  readonly #variant: string | undefined;
-  readonly #usual: WriteStatements;
-  readonly #others = new LRUCache<string, WriteStatements>({ max: maximumDigests });
+const usualDigest = digestOfRights(fullRights);
+const usual = prepareAll({ companion: null, rights: fullRights, variant: undefined });
+const withoutCompanion = {};
+/** By the layout and the digest. */
+const statements = new WeakMap<object, LRUCache<string, WriteStatements>>();
 
-  constructor(companion: Companion | null) {
-    this.#companion = companion;
-    // The same layout in two revisions gives the same texts, and so the same names.
-    const layout = companion && createHash('sha256').update(JSON.stringify(companion)).digest('hex').slice(0, 16);
-    this.#variant = companion ? `${companion.table}.${layout}` : undefined;
-    this.#usual = prepareAll(companion, this.#variant);
-  }
-
-  statementsFor(coverage: Coverage): WriteStatements {
-    const digest = digestOf(coverage);
-    if (digest === digestOf(allRows)) return this.#usual;
-    const variant = [this.#variant, digest].filter((part) => part !== undefined).join('.');
-    const known = this.#others.get(digest);
-    const statements = known ?? { ...this.#usual, ...prepareCoveredWrites({ companion: this.#companion, coverage, variant }) };
-    this.#others.set(digest, statements);
-    return statements;
-  }
+/** The statements that write this companion table too, for a permit; null or undefined for a name without a table. */
+export function writeStatementsOf(companion: Companion | null | undefined, rights: EntityRights): WriteStatements {
+  const digest = digestOfRights(rights);
+  if (!companion && digest === usualDigest) return usual;
+  const ofLayout = statements.get(companion ?? withoutCompanion) ?? new LRUCache({ max: maximumDigests });
+  statements.set(companion ?? withoutCompanion, ofLayout);
+  const found = ofLayout.get(digest) ?? prepareAll({ companion: companion ?? null, rights, variant: variantOf(companion, digest) });
+  ofLayout.set(digest, found);
+  return found;
 }
 
-const withoutCompanion = new LayoutStatements(null);
-const withCompanion = new WeakMap<Companion, LayoutStatements>();
-
-/** The statements that write this companion table too, of the rows of the coverage; null or undefined for a name without a table. */
-export function writeStatementsOf(companion: Companion | null | undefined, coverage: Coverage): WriteStatements {
-  if (!companion) return withoutCompanion.statementsFor(coverage);
-  const statements = withCompanion.get(companion) ?? new LayoutStatements(companion);
-  withCompanion.set(companion, statements);
-  return statements.statementsFor(coverage);
+/** The same layout in two revisions gives the same texts, and so the same names. */
+function variantOf(companion: Companion | null | undefined, digest: string): string {
+  const layout = companion && createHash('sha256').update(JSON.stringify(companion)).digest('hex').slice(0, 16);
+  return [companion?.table, layout, digest].filter(Boolean).join('.');
 }
 
 /** The statement that deletes an entity of a type with this companion table, and stores it in the trash unless `trashKeep` is null. */
 export function deletionOf(
   companion: Companion | null | undefined,
-  coverage: Coverage,
+  rights: EntityRights,
   trashKeep: string | null,
 ): WriteStatements['deleteOne'] {
-  const { deleteOne, trashOne } = writeStatementsOf(companion, coverage);
+  const { deleteOne, trashOne } = writeStatementsOf(companion, rights);
   return trashKeep === null ? deleteOne : trashOne;
 }

@@ -31,7 +31,7 @@ import type { SortTerm } from '../../../src/filter/sort.ts';
 import { entitySource } from '../../../src/filter/source.ts';
 import { not, type Filter } from '../../../src/filter/syntax.ts';
 import { rowsCoveredFor } from '../../support/coverage.ts';
-import { allRows } from '../../../src/rights/coverage.ts';
+import { fullRights, wholeView } from '../../../src/rights/field-view.ts';
 
 const companion = (state: Companion['state']): Companion => ({
   table: 'x1',
@@ -51,11 +51,11 @@ const textsOf = (variant: string, statements: Partial<WriteStatements> | { work:
 const texts = [
   ...textsOf(
     '',
-    [findHeavy, findLightOne, findState, previewOne].map((each) => each(allRows)),
+    [findHeavy, findLightOne, findState, previewOne].map((each) => each(fullRights)),
   ),
-  ...textsOf('', writeStatementsOf(null, allRows)),
-  ...textsOf(', with a companion row', writeStatementsOf(companion('ready'), allRows)),
-  ...textsOf(', while the companion table is built', writeStatementsOf(companion('building'), allRows)),
+  ...textsOf('', writeStatementsOf(null, fullRights)),
+  ...textsOf(', with a companion row', writeStatementsOf(companion('ready'), fullRights)),
+  ...textsOf(', while the companion table is built', writeStatementsOf(companion('building'), fullRights)),
 ];
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
@@ -160,7 +160,7 @@ describe('a statement of a list', () => {
   const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', value: '1' };
   const tests = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
   const query: EntityRows = { permit: rowsCoveredFor('note', 'bob'), fields: entitySource, table: sql`entity`, keys: key, tests };
-  const page = { limit: 50, bytes: 1_000, projection: undefined, includes: [] };
+  const page = { view: wholeView, limit: 50, bytes: 1_000, projection: undefined, includes: [] };
   const sort: SortTerm[] = [{ field: ['a'], type: 'any', descending: true }];
   const sorted = { ...page, order: orderOf(sort, tests, entitySource), projection: { a: true as const } };
   const scan = { keyDescending: false, after: { values: [], key: '1' }, budget: 5_000 };
