@@ -164,7 +164,7 @@ describe('a search', () => {
   test('400 — a cursor of another search', async () => {
     const { body } = await list(service(), ada, 'company', { search: 'london', limit: 1 });
     const answer = await list<ProblemBody>(service(), ada, 'company', { search: 'paris', limit: 1, cursor: body.next ?? '' });
-    expect([answer.status, faultsIn(answer)]).toEqual([400, 'cursor invalid-cursor']);
+    expect([answer.status, faultsIn(answer)]).toEqual([400, ['cursor invalid-cursor']]);
   });
 
   test('422 — of a name without texts to search', async () => {
