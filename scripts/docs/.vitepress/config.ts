@@ -54,7 +54,7 @@ const groups: Record<string, string[]> = {
   ],
 };
 
-const pages = globSync(['*.md', 'docs/*.md', 'src/client/*.md'], { cwd: project });
+const pages = globSync(['*.md', 'docs/*.md', 'generated/admission.md', 'src/client/*.md'], { cwd: project });
 
 /** A page in the list, with the first heading of the file as its title. */
 function listed(file: string) {
