@@ -66,10 +66,10 @@ export function enableUser(store: Store, by: Owner, name: string): Promise<Chang
   });
 }
 
-/** Deletes the user's failed sign-ins. */
+/** Deletes the user's failed sign-ins. It waits for no sign-in, which locks the user's row behind them. */
 export function unlockUser(store: Store, by: Owner, name: string): Promise<Changed<UserState>> {
   return store.transaction(async (trx) => {
-    const user = await lockUser(trx, name);
+    const user = await getNamedRow(trx, 'user', name, 'key share');
     const changed = await resetAttempts(trx, user.name);
     return await recordUserChange(trx, by, user, changed && { event: 'user.unlocked' });
   });
