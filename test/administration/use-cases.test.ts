@@ -77,11 +77,11 @@ test('a role or profile that is given away while its deletion waits is not delet
   await createRole(store, owner, { name: 'late', description: '' });
   await createProfile(store, owner, newProfile('late', ['receiver']));
   const giveRole = sql`insert into profile_role (profile_id, role_id) select profile.id, role.id from profile, role where profile.name = 'receiver' and role.name = 'late'`;
-  const roleRefused = await problemOf(behind(giveRole, () => deleteRole(store, owner, 'late')));
+  const roleRefused = await behind(giveRole, () => problemOf(deleteRole(store, owner, 'late')));
   expect(factsOf(roleRefused)).toEqual(['conflict', ['used-by', { role: 'late', profiles: 'receiver' }]]);
   const giveProfile = sql`insert into user_profile (user_id, profile_id, is_default) select user_account.id, profile.id, false from user_account, profile
     where user_account.name = 'receiver' and profile.name = 'late'`;
-  const profileRefused = await problemOf(behind(giveProfile, () => deleteProfile(store, owner, 'late')));
+  const profileRefused = await behind(giveProfile, () => problemOf(deleteProfile(store, owner, 'late')));
   expect(factsOf(profileRefused)).toEqual(['conflict', ['used-by', { profile: 'late', users: 'receiver' }]]);
   expect(await eventsOf('late')).toEqual(['role.created', 'profile.created']);
 });
@@ -91,7 +91,7 @@ test('a profile that is deleted while it is assigned is not found, and the user 
   const { id } = await service().createUser('empty', null);
   await createProfile(store, owner, newProfile('leaving', []));
   const assigning = () => assignProfile(store, owner, 'empty', { profile: 'leaving', makeDefault: true });
-  const refused = await problemOf(behind(sql`delete from profile where name = 'leaving'`, assigning));
+  const refused = await behind(sql`delete from profile where name = 'leaving'`, () => problemOf(assigning()));
   expect(factsOf(refused)).toEqual(['not-found', ['absent', { profile: 'leaving' }]]);
   expect(await db.selectFrom('user_profile').where('user_id', '=', id).selectAll().execute()).toEqual([]);
   expect(await eventsOf('empty')).toEqual([]);
@@ -101,7 +101,7 @@ test('a role that is deleted while a profile is created with it is not found, an
   const { store, db } = service();
   for (const name of ['staying', 'leaving']) await createRole(store, owner, { name, description: '' });
   const creating = () => createProfile(store, owner, newProfile('half', ['staying', 'leaving']));
-  const refused = await problemOf(behind(sql`delete from role where name = 'leaving'`, creating));
+  const refused = await behind(sql`delete from role where name = 'leaving'`, () => problemOf(creating()));
   expect(factsOf(refused)).toEqual(['not-found', ['absent', { role: 'leaving' }]]);
   expect(await db.selectFrom('profile').where('name', '=', 'half').selectAll().execute()).toEqual([]);
 });
@@ -110,7 +110,7 @@ test('a role that is deleted while actions are granted to it is not found', asyn
   const { store } = service();
   await createRole(store, owner, { name: 'gone', description: '' });
   const granting = () => grantActions(store, owner, 'gone', { entities: ['note'], actions: ['read'], condition: 'any' });
-  const refused = await problemOf(behind(sql`delete from role where name = 'gone'`, granting));
+  const refused = await behind(sql`delete from role where name = 'gone'`, () => problemOf(granting()));
   expect(factsOf(refused)).toEqual(['not-found', ['absent', { role: 'gone' }]]);
   expect(await eventsOf('gone')).toEqual(['role.created']);
 });
@@ -119,7 +119,7 @@ test('a user who is disabled while a key is created has no key', async () => {
   const { store, db } = service();
   const { id } = await service().createUser('quick', null);
   const creating = () => createUserKey(store, owner, 'quick', { name: 'x', expiresInDays: 1 });
-  const refused = await problemOf(behind(sql`update user_account set active = false where name = 'quick'`, creating));
+  const refused = await behind(sql`update user_account set active = false where name = 'quick'`, () => problemOf(creating()));
   expect(factsOf(refused)).toEqual(['conflict', ['disabled', { user: 'quick' }]]);
   expect(await db.selectFrom('api_key').where('user_id', '=', id).selectAll().execute()).toEqual([]);
 });
