@@ -1,6 +1,7 @@
 /**
  * `npm run test:mutants`: makes one small mistake at a time in a copy of the project and runs the tests that reach it. Prints the mistakes
- * that no test noticed. Fails on one that `accepted.json` does not explain, and on one whose results are unclear or timeouts.
+ * that no test noticed. Fails on one that `accepted.json` does not explain, and on one whose results are unclear or timeouts. A script of our own does it:
+ * StrykerJS counts coverage inside the test process, and many tests start services, workers and PostgreSQL in further processes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,8 @@
 /**
  * The only interface to PostgreSQL. A caller says what kind of statement it has; which connection carries it is decided here and in `driver/`
- * (driver/README.md).
+ * (driver/README.md). `Store.db` is Kysely itself, since functions in front of it would repeat its interface. Statements that need more have a method of
+ * the store: shared connections, groups, transactions. `prepare()` and `prepareGrouped()` are imported from `driver/`, because their statements are
+ * constants of a module, made before any store is open.
  */
 import type { CompiledQuery, Kysely, Transaction } from 'kysely';
 import { LongConnections } from './driver/long-connection.ts';

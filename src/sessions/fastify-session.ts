@@ -1,7 +1,8 @@
 /**
  * The adapter to @fastify/session, which no other file uses. The plugin reads the cookie, loads the session, and sends a new token to the client.
  * The statements of `insert.ts` and `store.ts` write the rows, each in one transaction with what caused it. The plugin's store only reads and
- * ends sessions: it can neither make a session live again nor prolong one.
+ * ends sessions: it can neither make a session live again nor prolong one. Operations that only read, such as `GET /auth`, verify the cookie without
+ * the plugin, as the Entities API does (decision 12).
  */
 import { callbackify } from 'node:util';
 import cookie from '@fastify/cookie';
