@@ -1,5 +1,5 @@
 /**
- * Generates the files of `generated/` that follow from `openapi.yaml`: `npm run generate`. With `-- --check` it writes nothing and fails when a file on
+ * Generates the files of `generated/` that follow from `openapi.yaml`, and the index of the decisions: `npm run generate`. With `-- --check` it writes nothing and fails when a file on
  * disk differs from its output.
  */
 import { createClient } from '@hey-api/openapi-ts';
@@ -11,6 +11,7 @@ import openapiTypescript, { astToString } from 'openapi-typescript';
 import { operationsOf, parseContract, type ContractDocument } from '../../src/contract/contract.ts';
 import { problemFacts } from '../../src/problems/errors.ts';
 import { readOptions } from '../lib/options.ts';
+import { generateDecisionIndex } from './decisions.ts';
 
 const root = new URL('../../', import.meta.url);
 const banner = '// Generated from openapi.yaml by `npm run generate`. Do not edit.\n\n';
@@ -93,6 +94,7 @@ const files = new Map([
   ['generated/openapi.json', `${JSON.stringify(document, null, 1)}\n`],
   ['generated/client/problem-codes.ts', generateProblemCodes()],
   ...(await generateClient()),
+  ['docs/decisions.md', generateDecisionIndex(fileURLToPath(root))],
 ]);
 
 for (const [file, text] of files) {
@@ -102,7 +104,7 @@ for (const [file, text] of files) {
     await writeFile(url, text);
     console.log(`wrote ${file}`);
   } else if ((await readFile(url, 'utf8').catch(() => '')) !== text) {
-    console.error(`${file} differs from what openapi.yaml generates; run "npm run generate" and commit the result`);
+    console.error(`${file} differs from what is generated; run "npm run generate" and commit the result`);
     process.exitCode = 1;
   }
 }

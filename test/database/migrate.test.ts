@@ -73,7 +73,9 @@ test('the statements of decision 92 make this version accept such a database', a
   await execute(url, undoLaterMigrations);
   await setMigrations(url, formerNames);
   const [, statements = ''] =
-    /```sql\n(.*?)```/s.exec(section(readDocument('docs/decisions.md'), '## 92. The migrations begin again with the first release')) ?? [];
+    /```sql\n(.*?)```/s.exec(
+      section(readDocument('docs/decisions/database.md'), '## 92. The migrations begin again with the first release'),
+    ) ?? [];
   await execute(url, statements);
   expect(await migrateDatabase(url)).toEqual((await knownMigrations()).filter((name) => name > '0011'));
   expect(await new AdminCommand(url).say(['user', 'list'])).toBe('There are no users yet.\n');

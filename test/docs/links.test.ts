@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { readDocument } from '../support/markdown.ts';
 
 const project = join(import.meta.dirname, '../..');
-const documents = globSync(['*.md', 'docs/*.md', 'src/*/*.md', 'src/database/**/*.md'], { cwd: project });
+const documents = globSync(['*.md', 'docs/*.md', 'docs/decisions/*.md', 'src/*/*.md', 'src/database/**/*.md'], { cwd: project });
 
 /** The anchors of a document's headings, as GitHub makes them. */
 function anchorsOf(text: string): string[] {

@@ -1,12 +1,14 @@
 /** What comments, tests and documents refer to is inside the repository: rules, decisions, documents; a section is one of a named standard. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readDocument, section, tableRows } from '../support/markdown.ts';
 
 const project = join(import.meta.dirname, '../..');
-const decisions = [...readDocument('docs/decisions.md').matchAll(/^## (\d+)\. /gm)].map(([, number]) => Number(number));
+const decisionsIn = (text: string) => [...text.matchAll(/^## (\d+)\. /gm)].map(([, number]) => Number(number));
+const byReader = globSync('docs/decisions/*.md', { cwd: project }).map((file) => decisionsIn(readDocument(file)));
+const decisions = byReader.flat();
 const rules = tableRows(section(readDocument('docs/security.md'), '## Rules')).map(([number]) => Number(number));
 
 /** Each text file of the project on one line, without the signs that begin the lines of comments. This file has examples of faults. */
@@ -34,9 +36,10 @@ test.each([
   expect(findings((text) => [...new Set(numbersAfter(word, text))].filter((number) => !known.includes(number)).map(String))).toEqual([]);
 });
 
-test('the decisions are in order, and no two have one number', () => {
+test('the decisions of each reader are in order, and no two have one number', () => {
   expect(decisions.length).toBeGreaterThan(70);
-  expect(decisions).toEqual([...new Set(decisions)].toSorted((a, b) => a - b));
+  expect(new Set(decisions).size).toBe(decisions.length);
+  for (const numbers of byReader) expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
 });
 
 test('a section is referred to together with the standard that it belongs to', () => {
@@ -53,7 +56,8 @@ test('a section is referred to together with the standard that it belongs to', (
 test('documents and files that are named exist', () => {
   /** Paths from the root; `name.md` alone is one beside the file, or in docs. Tests name files that they make. */
   const named = /(?<![\w/.*:$}-])((?:src|test|scripts|docs)\/[\w./-]*\w\.(?:md|ts|cjs|mjs|yaml|json|sql)|[\w-]+\.md)\b/g;
-  const exists = (name: string, path: string) => [name, join(dirname(path), name)].some((each) => existsSync(join(project, each)));
+  const exists = (name: string, path: string) =>
+    [name, join(dirname(path), name), join('docs', name)].some((each) => existsSync(join(project, each)));
   const prose = /\.md$|^src\/|^scripts\//;
   const below = (path: string, name: string) => path === 'docs/security.md' && existsSync(join(project, 'test', name));
   expect(

@@ -34,7 +34,7 @@ afterAll(() => rm(site, { recursive: true, force: true }));
 const linksIn = (html: string) => [...html.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, href = '']) => href);
 
 test('every document is a page, and every page is in the list of pages', () => {
-  const documents = globSync(['*.md', 'docs/*.md', 'generated/admission.md', 'src/client/*.md'], { cwd: project });
+  const documents = globSync(['*.md', 'docs/*.md', 'docs/decisions/*.md', 'generated/admission.md', 'src/client/*.md'], { cwd: project });
   const expected = documents.map((file) => file.replace(/README(?=\.md$)/, 'index').replace(/\.md$/, '.html'));
   expect([...pages.keys()].toSorted()).toEqual(expected.toSorted());
   const [, sidebar = ''] = /<aside class="VPSidebar"(.*?)<\/aside>/s.exec(pages.get('index.html') ?? '') ?? [];

@@ -51,10 +51,16 @@ const groups: Record<string, string[]> = {
     'docs/reliability.md',
     'docs/performance.md',
     'docs/decisions.md',
+    'docs/decisions/api.md',
+    'docs/decisions/rights.md',
+    'docs/decisions/entities.md',
+    'docs/decisions/database.md',
+    'docs/decisions/operations.md',
+    'docs/decisions/tooling.md',
   ],
 };
 
-const pages = globSync(['*.md', 'docs/*.md', 'generated/admission.md', 'src/client/*.md'], { cwd: project });
+const pages = globSync(['*.md', 'docs/*.md', 'docs/decisions/*.md', 'generated/admission.md', 'src/client/*.md'], { cwd: project });
 
 /** A page in the list, with the first heading of the file as its title. */
 function listed(file: string) {
