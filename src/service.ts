@@ -21,7 +21,9 @@ import { ServiceSecrets } from './database/service-secrets.ts';
 import { adviceForMissingNotifications, MissingNotificationError } from './database/missing-notification-error.ts';
 import { applyTypeFiles } from './entity-types/files.ts';
 import { LeftoverQueue } from './entity-types/leftover-queue.ts';
+import { DocumentChecks } from './entity-types/proof.ts';
 import { TypeRegistry } from './entity-types/registry.ts';
+import type { StoredTypeFault } from './entity-types/stored-type.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
@@ -90,10 +92,19 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     },
   );
   const { db } = store;
+  const heldBytes = new HeldBytes();
+  const cores = Math.ceil(availableParallelism() / config.workers);
+  const admission = new Admission({
+    heldBytes,
+    ledger: new Ledger({ now: clock.steady, isEnforced: config.rateLimit }),
+    cores,
+    connections: store.connections().pool.limit,
+  });
+  const documentChecks = new DocumentChecks(admission);
   const background = new Background(() => app?.log);
-  const entityTypes = new TypeRegistry(db, config, (name, fault) =>
-    app?.log.warn({ event: 'configuration.risky' }, uncheckedTypeRisk(name, fault)),
-  );
+  const onUnchecked = (name: string, fault: StoredTypeFault) =>
+    app?.log.warn({ event: 'configuration.risky' }, uncheckedTypeRisk(name, fault));
+  const entityTypes = new TypeRegistry(db, config, onUnchecked, documentChecks);
   const leftovers = new LeftoverQueue(store, (name, error) =>
     app?.log.warn(
       { event: 'housekeeping', job: 'type-leftovers', outcome: 'failed', type: name, err: error },
@@ -131,14 +142,6 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const missing = await missingProfiles(db, issuers);
     if (missing.length > 0) throw new ConfigError(missing);
     await applyTypeFiles(store, config, openLog(config), leftovers);
-    const heldBytes = new HeldBytes();
-    const cores = Math.ceil(availableParallelism() / config.workers);
-    const admission = new Admission({
-      heldBytes,
-      ledger: new Ledger({ now: clock.steady, isEnforced: config.rateLimit }),
-      cores,
-      connections: store.connections().pool.limit,
-    });
     const context: Context = {
       config,
       store,
@@ -151,6 +154,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       auditQuota: new AuditQuota(),
       heldBytes,
       admission,
+      documentChecks,
       get peppers() {
         return peppers?.current ?? [];
       },

@@ -4,6 +4,7 @@ import { foreignTablesAdvice, listForeignTables } from '../entities/companion/ta
 import { verifyCompanion } from '../entities/companion/verify.ts';
 import { listOutdatedTypes } from '../entity-types/rules.ts';
 import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
+import { DocumentChecks } from '../entity-types/proof.ts';
 import { faultOfStored } from '../entity-types/stored-type.ts';
 import { uncheckedTypeRisk } from '../start/risks.ts';
 import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.ts';
@@ -24,10 +25,11 @@ export async function checkBuilds({ db }: Store): Promise<CheckFinding> {
 export async function checkTypes({ db }: Store): Promise<CheckFinding> {
   const types = await listTypes(db);
   const documents = await listDocuments(db);
+  const checks = new DocumentChecks();
   const risks: string[] = [];
   for (const { name, source } of types) {
     const document = documents.get(name);
-    const fault = document && (await faultOfStored(document, source));
+    const fault = document && (await faultOfStored(document, source, checks));
     if (fault) risks.push(uncheckedTypeRisk(name, fault));
   }
   return risks.length > 0 ? failedCheck(risks.join('; ')) : okCheck(`fields can be checked against each of ${types.length} types`);

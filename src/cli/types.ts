@@ -14,6 +14,7 @@ import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from '
 import { inOrder } from '../entity-types/order.ts';
 import { faultsOfRequirements } from '../entity-types/requirements.ts';
 import { findType, listBuilds, listDocuments, listTypes } from '../entity-types/store.ts';
+import { DocumentChecks } from '../entity-types/proof.ts';
 import { faultOfStored } from '../entity-types/stored-type.ts';
 import { countEntities } from '../entities/companion/scan.ts';
 import { digestText, typeName } from './arguments.ts';
@@ -224,11 +225,12 @@ interface TypeStatus extends Findings {
 async function status({ store: { db } }: Admin): Promise<CommandOutcome> {
   const document: TypeStatus[] = [];
   const builds = await listBuilds(db);
+  const checks = new DocumentChecks();
   for (const { name } of await listTypes(db)) {
     const type = await findType(db, name);
     if (!type) continue;
     const entities = await countEntities(db, name);
-    const isUnchecked = (await faultOfStored(type.document, type.source)) !== undefined;
+    const isUnchecked = (await faultOfStored(type.document, type.source, checks)) !== undefined;
     const { unfit, examples } = isUnchecked ? { unfit: entities, examples: [] } : await unfitEntities(db, type);
     const state = builds.includes(name) ? 'building' : isUnchecked ? 'unchecked' : 'ready';
     document.push({ name, revision: type.revision, state, entities, unfit, examples });

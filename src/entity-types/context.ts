@@ -4,6 +4,7 @@ import type { Config } from '../config/settings.ts';
 import type { Listener } from '../database/notifications.ts';
 import type { Store } from '../database/port.ts';
 import type { LeftoverQueue } from './leftover-queue.ts';
+import type { DocumentChecks } from './proof.ts';
 import type { EntityTypes } from './types.ts';
 
 export interface TypeContext {
@@ -11,6 +12,8 @@ export interface TypeContext {
   /** The database. */
   store: Store;
   listener: Listener;
+  /** Checks documents of callers. */
+  documentChecks: DocumentChecks;
   /** Bounds concurrent work. */
   admission: Admission;
   /** The schemas of declared entities' fields. */

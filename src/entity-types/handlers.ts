@@ -17,7 +17,6 @@ import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
 import { faultsOfContradictions } from './contradictions.ts';
 import { faultUnder, findingsOf } from './findings.ts';
 import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from './plan.ts';
-import { faultsOfUntrusted } from './proof.ts';
 import { targetsOf } from './references.ts';
 import { faultsOfRequirements } from './requirements.ts';
 import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
@@ -32,7 +31,7 @@ const maximumChecked = 100_000;
 const buildWaitMs = 5_000;
 
 export function typeHandlers(context: TypeContext): TypeHandlers {
-  const { config, store, listener, entityTypes, leftovers, admission } = context;
+  const { config, store, listener, entityTypes, leftovers, admission, documentChecks } = context;
 
   /** Resolves when every process knows of the change. */
   async function apply(actor: Actor, change: TypeChange, options: ApplyOptions): Promise<Applied> {
@@ -53,8 +52,11 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
   }
 
   /** Throws 422 with the faults of the document, whose pointers begin with `at`. */
-  async function requireDocument({ user }: Principal, document: unknown, at: string): Promise<void> {
-    const faults = await admission.run('type-change', { flow: user.name }, () => faultsOfUntrusted(document));
+  async function requireDocument({ user: { name: userName } }: Principal, caller: Caller, document: unknown, at: string): Promise<void> {
+    const { cost } = caller.origin;
+    const faults = await admission.run('type-change', { flow: userName }, () =>
+      documentChecks.faultsOfUntrusted(document, { userName, cost }),
+    );
     if (faults.length > 0) throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder(at, fault)) });
   }
 
@@ -77,7 +79,7 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
       authorize(principal, params.name, 'type');
       const expectRevision = expectation(headers);
       const allowUnfit = query.allowUnfit === '1';
-      await requireDocument(principal, body, '');
+      await requireDocument(principal, caller, body, '');
       const change = { name: params.name, document: body, source: 'api' } as const;
       const expect: ApplyOptions['expect'] = (current, plan) => {
         expectRevision(current);
@@ -102,10 +104,10 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
       return { status: 204 };
     },
 
-    async planEntityType({ params, body, principal, request }) {
+    async planEntityType({ params, body, principal, caller, request }) {
       authorize(principal, params.name, 'type');
       const { document = null } = body;
-      if (document !== null) await requireDocument(principal, document, '/document');
+      if (document !== null) await requireDocument(principal, caller, document, '/document');
       const change = { name: params.name, document, source: 'api' } as const;
       const current = await findType(store.db, params.name);
       if (document === null) requireType(current);

@@ -7,6 +7,7 @@ import type { Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
+import { DocumentChecks } from './proof.ts';
 import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
 import { compileStored, type StoredTypeFault } from './stored-type.ts';
 import type { EntityType, EntityTypes } from './types.ts';
@@ -20,6 +21,7 @@ const leastCharacters = 4_096;
 
 export class TypeRegistry implements EntityTypes {
   readonly #db: Kysely<Database>;
+  readonly #checks: DocumentChecks;
   readonly #onlyDeclared: boolean;
   readonly #onUnchecked: (name: string, fault: StoredTypeFault) => void;
   /** By revision: what a revision is never changes. Requests that need the same one at the same time share its load. */
@@ -37,7 +39,9 @@ export class TypeRegistry implements EntityTypes {
     db: Kysely<Database>,
     { entityTypes }: Pick<Config, 'entityTypes'>,
     onUnchecked: (name: string, fault: StoredTypeFault) => void = () => undefined,
+    checks = new DocumentChecks(),
   ) {
+    this.#checks = checks;
     this.#db = db;
     this.#onUnchecked = onUnchecked;
     this.#onlyDeclared = entityTypes === 'declared';
@@ -103,7 +107,7 @@ export class TypeRegistry implements EntityTypes {
     const found = await findRevision(db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
     const { name, isPlaceholder, mayBeUnfit } = found;
-    const { type, fault } = await compileStored({ revision, ...found });
+    const { type, fault } = await compileStored({ revision, ...found }, this.#checks);
     if (fault) this.#onUnchecked(name, fault);
     return { ...type, isPlaceholder, mayBeUnfit };
   }

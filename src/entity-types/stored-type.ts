@@ -4,7 +4,7 @@ import { maximumFaults } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';
 import { InvalidSchema } from '../json-schema/validator.ts';
 import { compileType, typeWithoutWrites } from './compile.ts';
-import { isCheapDocument } from './proof.ts';
+import type { DocumentChecks } from './proof.ts';
 import type { TypeSource } from './store.ts';
 import { readableDocument, unreadablePlaces } from './stored-document.ts';
 import type { Schema } from './subschemas.ts';
@@ -27,22 +27,25 @@ export interface StoredRevision {
 }
 
 /** The type of a stored document, with its fault if fields cannot be checked against it: then nothing can be written. Throws 503 `busy`. */
-export async function compileStored(stored: StoredRevision): Promise<{ type: EntityType; fault: StoredTypeFault | undefined }> {
+export async function compileStored(
+  stored: StoredRevision,
+  checks: DocumentChecks,
+): Promise<{ type: EntityType; fault: StoredTypeFault | undefined }> {
   const { revision, document, companion } = stored;
-  const compiled = await compileOrFault(stored);
+  const compiled = await compileOrFault(stored, checks);
   if ('type' in compiled) return { type: compiled.type, fault: undefined };
   return { type: typeWithoutWrites(revision, readableDocument(document), compiled.fault.code, companion), fault: compiled.fault };
 }
 
 /** The fault of a stored document; undefined if fields can be checked against it. Throws 503 `busy`. */
-export async function faultOfStored(document: Schema, source: TypeSource): Promise<StoredTypeFault | undefined> {
-  const compiled = await compileOrFault({ revision: '0', document, source, companion: null });
+export async function faultOfStored(document: Schema, source: TypeSource, checks: DocumentChecks): Promise<StoredTypeFault | undefined> {
+  const compiled = await compileOrFault({ revision: '0', document, source, companion: null }, checks);
   return 'fault' in compiled ? compiled.fault : undefined;
 }
 
-async function compileOrFault(stored: StoredRevision): Promise<{ type: EntityType } | { fault: StoredTypeFault }> {
+async function compileOrFault(stored: StoredRevision, checks: DocumentChecks): Promise<{ type: EntityType } | { fault: StoredTypeFault }> {
   const { revision, document, source, companion } = stored;
-  if (source === 'api' && !(await isCheapDocument(document))) return { fault: { code: 'type-too-costly', pointers: [] } };
+  if (source === 'api' && !(await checks.isCheapDocument(document))) return { fault: { code: 'type-too-costly', pointers: [] } };
   try {
     const places = unreadablePlaces(document);
     return places.length > 0 ? unsupported(places) : { type: compileType(revision, document, source, companion) };

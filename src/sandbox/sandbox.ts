@@ -1,6 +1,6 @@
 /**
- * A worker thread for work on what callers define, which may take any time. Jobs run one after the other. A job that exceeds its time or the memory of
- * the thread ends the thread, and the process goes on (rule 101).
+ * A worker thread for work on what callers define, which may take any time. It has one job at a time; further ones wait in the class `sandbox` of the admission. A
+ * job that exceeds its time or the memory of the thread ends the thread, and the process goes on (rule 101).
  */
 import { Worker } from 'node:worker_threads';
 
@@ -39,7 +39,7 @@ export class Sandbox<Input, Output> {
   readonly #module: URL;
   readonly #limits: SandboxLimits;
   #worker: Promise<Worker> | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #isRunning = false;
   #idle: NodeJS.Timeout | undefined;
 
   /** `module` calls `serveSandbox`. */
@@ -50,9 +50,13 @@ export class Sandbox<Input, Output> {
 
   /** The output for the input, which is copied. Throws {@link SandboxEndedError}, and what the job throws. */
   async run(input: Input): Promise<Output> {
-    const job = this.#last.then(() => this.#runNow(input));
-    this.#last = job.catch(() => undefined);
-    return await job;
+    if (this.#isRunning) throw new Error('a sandbox has one job at a time');
+    this.#isRunning = true;
+    try {
+      return await this.#runNow(input);
+    } finally {
+      this.#isRunning = false;
+    }
   }
 
   async #runNow(input: Input): Promise<Output> {
