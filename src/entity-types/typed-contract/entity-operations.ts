@@ -1,12 +1,10 @@
 /** The operations on the entities of a name: the verb of the operation id of a type, and the action that it needs. */
+import type { operations } from '../../../generated/operations.ts';
 import type { OperationId } from '../../contract/operation.ts';
 import type { Action } from '../../rights/vocabulary.ts';
 
-/** Streams have no schema, so those of exports and imports say nothing of the type. */
-type EntityOperation = Exclude<
-  Extract<OperationId, `${string}${'Entity' | 'Entities'}` | 'listVersions'>,
-  'exportEntities' | 'importEntities'
->;
+/** Those with the tag `Entities`. Exports and imports have another one: streams have no schema, so theirs says nothing of the type. */
+type EntityOperation = { [Id in OperationId]: (typeof operations)[Id]['tag'] extends 'Entities' ? Id : never }[OperationId];
 
 export const entityOperations: Readonly<Record<EntityOperation, { verb: string; action: Action }>> = {
   listEntities: { verb: 'list', action: 'read' },
