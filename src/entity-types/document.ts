@@ -37,6 +37,8 @@ const maximumUnique = 1_000;
 const ifMatchKeyword = 'x-if-match';
 const historyKeyword = 'x-history';
 export const trashKeyword = 'x-soft-delete';
+/** The keywords of the service at the top of a document, besides those of rules. */
+export const serviceKeywords: readonly string[] = [ifMatchKeyword, historyKeyword, trashKeyword];
 const pointerExample = '{"$ref":"#/$defs/…"}';
 /** A pointer that all readers of a document resolve as {@link targetOf} does. */
 const plainPointer = /^#(?:\/[\p{L}\p{M}\p{N}_.$~-]+)*$/u;
@@ -44,8 +46,8 @@ const plainPointer = /^#(?:\/[\p{L}\p{M}\p{N}_.$~-]+)*$/u;
 const form = compileSchema(metaSchema, validatorOptions('files'));
 
 /** The schema that fields are validated with: the document without its service keywords. */
-export function schemaOf({ [ifMatchKeyword]: _, [historyKeyword]: __, [trashKeyword]: ___, ...schema }: Schema): Schema {
-  return withoutRules(schema);
+export function schemaOf(document: Schema): Schema {
+  return withoutRules(Object.fromEntries(Object.entries(document).filter(([keyword]) => !serviceKeywords.includes(keyword))));
 }
 
 /** Whether an update or a delete needs If-Match. */

@@ -2,6 +2,7 @@
 import { ruleKeywords } from '../../entities/companion/rules.ts';
 import { nearName } from '../../config/near-name.ts';
 import { formatNames } from '../../contract/formats.ts';
+import { serviceKeywords } from '../document.ts';
 import { faultsOfName, repeatedKeywords } from '../keywords.ts';
 import { isSchemaObject, schemaKeywords, subschemasOf, type Schema } from '../subschemas.ts';
 import type { Dialect } from './dialect.ts';
@@ -224,15 +225,14 @@ const conversions: ReadonlyMap<string, KeywordConversion> = new Map<string, Keyw
   ['writeOnly', dropped('the service hides no fields. The rights of roles do not name fields either')],
 ]);
 
-/** The keywords of the service at the top of a document. */
-const serviceKeywords: readonly string[] = [...ruleKeywords, 'x-if-match', 'x-history', 'x-soft-delete'];
+const copiedKeywords: readonly string[] = [...ruleKeywords, ...serviceKeywords];
 
 /** The conversion of a keyword. */
 export function conversionOf(keyword: string, dialect: Dialect): KeywordConversion {
   const own = conversions.get(keyword);
   if (own) return own;
   if (keyword === 'id' && dialect.hasPlainId) return address;
-  if (serviceKeywords.includes(keyword)) return copied;
+  if (copiedKeywords.includes(keyword)) return copied;
   if (schemaKeywords.has(keyword)) return convertSchemasIn;
   const [fault] = faultsOfName(keyword, '');
   if (!fault) return copied;
