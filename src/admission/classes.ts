@@ -59,7 +59,11 @@ export const classes = {
   'keyed-write': { work: 'Writes with an `Idempotency-Key`', user: [4, 1_024, 6_000], within: 'pool' },
   delete: { work: 'Deletes', user: [4, 1_024, 6_000], within: 'pool' },
   // A job has a place of its class when it waits here. The numbers are those of a pool of eight connections, which DATABASE_POOL_SIZE changes.
-  pool: { work: 'All of the above: a connection of the pool', user: [7, 64, 1_000], process: [8, 4_096, 1_000] },
+  pool: {
+    work: 'Jobs of the classes that need a place of `pool` too: a connection for each',
+    user: [7, 64, 1_000],
+    process: [8, 4_096, 1_000],
+  },
   'type-change': { work: 'Plans and changes of entity types', user: [1, 16, 6_000] },
   // One thread, which ends a job after ten seconds at the latest.
   sandbox: { work: 'Checks of documents and patterns of callers, in a thread of their own', process: [1, 256, 5_000] },
