@@ -42,7 +42,7 @@ function doctored(
 
 describe('the start', () => {
   test('succeeds with openapi.yaml unchanged', async () => {
-    await start(readContract().document);
+    await expect(start(readContract().document)).resolves.not.toThrow();
   });
 
   test('is refused when an operation has no handler', async () => {

@@ -238,9 +238,11 @@ describe('the entry of x-index', () => {
 });
 
 test('a folded text is folded once: folding it again changes nothing', () => {
+  const changed: string[] = [];
   for (let point = 0; point < 0x3_0000; point += 1) {
     if (point >= 0xd800 && point < 0xe000) continue;
     const folded = foldedText(String.fromCodePoint(point));
-    if (foldedText(folded) !== folded) expect.soft([point.toString(16), folded]).toEqual([point.toString(16), foldedText(folded)]);
+    if (foldedText(folded) !== folded) changed.push(point.toString(16));
   }
+  expect(changed).toEqual([]);
 });
