@@ -182,7 +182,8 @@ describe('list', () => {
     await expect(allOf(results.list({ sort: ['$x' as '$key'] }))).rejects.toMatchObject({ status: 422 });
   });
 
-  test('the filter has the types of the fields', () => {
+  // The compiler checks that the filter has the types of the fields.
+  {
     type Filter = EntityFilter<Customer>;
     expectTypeOf<{ city: null; credit: { $gt: number }; address: { zip: { $prefix: string } } }>().toExtend<Filter>();
     expectTypeOf<{
@@ -193,7 +194,7 @@ describe('list', () => {
     expectTypeOf<{ address: { zip: number } }>().not.toExtend<Filter>();
     expectTypeOf<{ tags: { $contains: number } }>().not.toExtend<Filter>();
     expectTypeOf<{ anything: { $gt: 1 }; other: 'x' }>().toExtend<EntityFilter>();
-  });
+  }
 });
 
 describe('include', () => {
@@ -255,12 +256,13 @@ describe('include', () => {
     ]);
   });
 
-  test('the sort has the names of the fields', () => {
+  // The compiler checks that the sort has the names of the fields.
+  {
     type Sort = EntitySort<Customer & { free: unknown; self?: Customer }>;
     expectTypeOf<'company' | '-city' | 'address.zip' | '-$createdAt' | '$key' | 'free' | 'self.address.zip'>().toExtend<Sort>();
     expectTypeOf<'tags'>().not.toExtend<Sort>();
     expectTypeOf<'address'>().not.toExtend<Sort>();
     expectTypeOf<'unknown' | '$x'>().not.toExtend<Sort>();
     expectTypeOf<'anything'>().toExtend<EntitySort>();
-  });
+  }
 });

@@ -52,16 +52,16 @@ describe.for(titled(operations))('%s', ([, operation]) => {
     }
   });
 
-  test('400 — of more than twenty faults the answer lists the first twenty (rule 75)', async () => {
-    if (operation.method === 'head') return;
-    const pairs = Array.from({ length: 700 }, (_, n) => `u${n}&`).join('');
-    for (const query of operation.ignoresUnknownParameters ? [`${pairs}${pairs}`] : [pairs, `${pairs}%zz&u0`]) {
-      const answer = await send(operation, `${path}?${query}`);
-      expect(answer.status, answer.text).toBe(400);
-      expect(answer.body.errors).toHaveLength(20);
-      expect(answer.text.length).toBeLessThan(5_120);
-    }
-  });
+  if (operation.method !== 'head')
+    test('400 — of more than twenty faults the answer lists the first twenty (rule 75)', async () => {
+      const pairs = Array.from({ length: 700 }, (_, n) => `u${n}&`).join('');
+      for (const query of operation.ignoresUnknownParameters ? [`${pairs}${pairs}`] : [pairs, `${pairs}%zz&u0`]) {
+        const answer = await send(operation, `${path}?${query}`);
+        expect(answer.status, answer.text).toBe(400);
+        expect(answer.body.errors).toHaveLength(20);
+        expect(answer.text.length).toBeLessThan(5_120);
+      }
+    });
 
   test('414 — a URL of more than 8 KiB (rule 80)', async () => {
     const address = `${path}?${'a'.repeat(8_192)}`;
