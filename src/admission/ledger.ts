@@ -64,7 +64,8 @@ export class Ledger {
   #began: number;
   #users = new Set<string>();
   #used = nothing();
-  /** Milliseconds a second of each contended resource that a user has; undefined for a free one. */
+  /** The contended resources, and the milliseconds a second of each that a user has; undefined for a free one. */
+  #contended: readonly CostKind[] = [];
   #shares: Partial<Amounts> = {};
   /** By how much debts have fallen since the start of the process, in milliseconds. */
   readonly #relief = nothing();
@@ -159,11 +160,10 @@ export class Ledger {
 
   /** For how long the user has to take nothing until it is within its share; 0 or less if it is. */
   #excessSeconds(user: string): number {
-    const contended = resources.filter((resource) => this.#shares[resource] !== undefined);
-    const entry = contended.length > 0 && this.#entries.peek(user);
+    const entry = this.#contended.length > 0 && this.#entries.peek(user);
     if (!entry) return 0;
     return Math.max(
-      ...contended.map((resource) => (this.#settled(entry, resource) - debtsMs.tolerated) / (this.#shares[resource] ?? 1_000)),
+      ...this.#contended.map((resource) => (this.#settled(entry, resource) - debtsMs.tolerated) / (this.#shares[resource] ?? 1_000)),
     );
   }
 
@@ -193,6 +193,7 @@ export class Ledger {
       if (isContended) this.#shares[resource] = (share / elapsed) * 1_000;
       this.#relief[resource] += isContended ? share : elapsed;
     }
+    this.#contended = resources.filter((resource) => this.#shares[resource] !== undefined);
     this.#began = now;
     this.#users = new Set();
     this.#used = nothing();
