@@ -2,33 +2,37 @@
  * Adds up for each user what its requests cost others: time of the event loop, bytes that the service writes, and bytes that it answers (decision 315). Each is a
  * resource with a capacity, and its costs are counted in milliseconds of that capacity.
  *
- * Time is cut into windows. In a window a resource is
- * - free, if less than nine tenths of its capacity were used in the window before, or if one user alone had requests in that. Costs are no debt then.
- * - contended otherwise. A share is what each user would have had in that window, if all had had the same.
+ * Time is cut into windows. A user is active in a window if it took at least a hundredth of the resource. In a window a resource is
+ * - contended, if at least nine tenths of its capacity were used in the window before, by two active users or more. A share is what each of them would have
+ *   had in that window, if all had had the same.
+ * - free otherwise. Costs are no debt then.
  *
- * The debt of a user grows by its costs while the resource is contended, and falls by a share in each window, or by all of the capacity while the resource is free.
- * So a user who takes no more than others has none, and neither has one who is alone. A user is
- * - within its share, up to a debt of two seconds.
- * - over it, above that, while the resource is contended. Each of its requests waits until its debt has fallen, and is refused with 429 after two seconds.
+ * The debt of a user grows by its costs while the resource is contended, and falls by a share in each window. It falls by all of the capacity while the
+ * resource is free, and to nothing in a window with fewer than two active users. So a user who takes no more than others has none, and neither has one who is alone.
+ *
+ * A user is within its share up to a debt of two seconds, and over it above that. Each of its requests then waits until its debt has fallen, and is refused with
+ * 429 after two seconds. A debt ends at three seconds, so that a user waits for one second at most while there is enough for all.
  */
 import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
 import type { CostKind } from '../network/origin.ts';
 import type { Problem } from '../problems/errors.ts';
 import { scheduleTimeout, type Schedule } from './queue.ts';
-import { rateLimitProblem } from './refusals.ts';
+import { rateLimitProblem, refuseInTurn } from './refusals.ts';
 
 /** One second of each resource: milliseconds of the event loop, and bytes, about as many as a small server can write and send. */
 const capacities: Record<CostKind, number> = { loop: 1_000, written: 32 * 2 ** 20, answered: 128 * 2 ** 20 };
 const resources = Object.keys(capacities) as CostKind[];
 
 const windowMs = 250;
-/** The part of a capacity in use from which a resource is contended. */
-const contendedPart = 0.9;
+/** Parts of a capacity: in use from which a resource is contended, and of a user from which it is active. */
+const parts = { contended: 0.9, active: 0.01 };
 /** Debts in milliseconds: the highest of a user within its share, and the highest at all, which limits how long a user pays. */
-const debtsMs = { tolerated: 2_000, maximum: 10_000 };
+const debtsMs = { tolerated: 2_000, maximum: 3_000 };
 /** Milliseconds: the longest wait of a request, and the interval in which the debt is compared meanwhile. */
 const waitsMs = { longest: 2_000, interval: 100 };
+/** A user over its share with more waiting requests is refused at once. */
+const maximumWaiting = 64;
 /** The user without a request for the longest time is forgotten beyond this number. */
 const maximumUsers = 4_096;
 
@@ -42,6 +46,18 @@ interface Entry {
   /** In milliseconds, as it was when the relief of all users was `relief`. */
   readonly debt: Amounts;
   readonly relief: Amounts;
+  /** The number of its requests that wait. */
+  waiting: number;
+}
+
+/** A request of a user over its share. */
+interface Waiter {
+  user: string;
+  entry: Entry;
+  end: number;
+  resolve: () => void;
+  /** Called with the seconds after which the user may come back. */
+  refuse: (seconds: number) => void;
 }
 
 export interface LedgerOptions {
@@ -60,19 +76,18 @@ export class Ledger {
   readonly #schedule: Schedule;
   readonly #isEnforced: boolean;
   readonly #entries = new LRUCache<string, Entry>({ max: maximumUsers });
-  /** The present window: its begin, the users with requests, and the milliseconds that were used. */
+  /** The present window: its begin, and the milliseconds of each resource that each user took. */
   #began: number;
-  #users = new Set<string>();
+  #taken = new Map<string, Amounts>();
   #used = nothing();
-  /** The contended resources, and the milliseconds a second of each that a user has; undefined for a free one. */
-  #contended: readonly CostKind[] = [];
+  /** Milliseconds a second of each contended resource that a user has; undefined for a free one. */
   #shares: Partial<Amounts> = {};
+  readonly #waiters = new Set<Waiter>();
   /** By how much debts have fallen since the start of the process, in milliseconds. */
   readonly #relief = nothing();
   /** All costs since the start of the process: milliseconds of the event loop, and bytes. */
   readonly totals = nothing();
-  /** Requests that wait because their users are over their shares, and the number of those refused. */
-  waiting = 0;
+  /** The number of requests refused because their users were over their shares. */
   refused = 0;
 
   constructor({
@@ -91,6 +106,11 @@ export class Ledger {
   /** The number of users that it has, 4,096 at most. */
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** The number of requests that wait because their users are over their shares. */
+  get waiting(): number {
+    return this.#waiters.size;
   }
 
   /** All costs of the user; undefined for one without requests, or whose were too long ago. */
@@ -113,6 +133,7 @@ export class Ledger {
     entry.total[resource] += amount;
     this.totals[resource] += amount;
     this.#used[resource] += ms;
+    this.#takenBy(user)[resource] += ms;
     if (this.#shares[resource] === undefined) return;
     entry.debt[resource] = Math.min(debtsMs.maximum, this.#settled(entry, resource) + ms);
     entry.relief[resource] = this.#relief[resource];
@@ -129,41 +150,58 @@ export class Ledger {
   }
 
   /**
-   * Counts a request of the user. Undefined if it may go on at once. Otherwise it waits until the user is within its share, for two seconds at most. Throws 429 then,
-   * which names the limit `share`.
+   * Admits a request of the user. Undefined if it may go on at once. Otherwise it waits until the user is within its share, for two seconds at most. Throws 429 then,
+   * which names the limit `share`, and at once while 64 of its requests wait.
    */
   admit(user: string): Promise<void> | undefined {
-    this.#turnWindow();
-    this.#users.add(user);
-    return this.#isEnforced && this.#excessSeconds(user) > 0 ? this.#wait(user) : undefined;
+    const waits = this.#wait(user);
+    return waits?.then((seconds) => {
+      if (seconds === 0) return;
+      this.refused += 1;
+      throw refusalFor(seconds);
+    });
   }
 
   /** Waits likewise before a part of a long body or answer, which goes on after two seconds. */
   async slowDown(user: string): Promise<void> {
-    await this.admit(user)?.catch(() => undefined);
+    await this.#wait(user);
   }
 
-  async #wait(user: string): Promise<void> {
-    this.waiting += 1;
-    const end = this.#now() + waitsMs.longest;
-    let seconds: number;
-    do {
-      await new Promise<void>((resolve) => void this.#schedule(waitsMs.interval, resolve));
-      this.#turnWindow();
-      seconds = this.#excessSeconds(user);
-    } while (seconds > 0 && this.#now() < end);
-    this.waiting -= 1;
-    if (seconds <= 0) return;
-    this.refused += 1;
-    throw refusalFor(seconds);
+  /** Undefined for a user within its share. Otherwise 0 once it is, or the seconds after which it may come back. */
+  #wait(user: string): Promise<number> | undefined {
+    this.#turnWindow();
+    const entry = this.#entries.get(user);
+    if (!entry || !this.#isEnforced) return undefined;
+    const seconds = this.#excessSeconds(entry);
+    if (seconds <= 0) return undefined;
+    if (entry.waiting >= maximumWaiting) return Promise.resolve(seconds);
+    entry.waiting += 1;
+    return new Promise((resolve) => {
+      const end = this.#now() + waitsMs.longest;
+      const refuse = (later: number) => refuseInTurn(() => resolve(later));
+      this.#waiters.add({ user, entry, end, resolve: () => resolve(0), refuse });
+      if (this.#waiters.size === 1) this.#schedule(waitsMs.interval, () => this.#admitWaiters());
+    });
+  }
+
+  /** Ends the waits that are over, and comes again while there are others. */
+  #admitWaiters(): void {
+    this.#turnWindow();
+    for (const waiter of this.#waiters) {
+      const seconds = this.#excessSeconds(waiter.entry);
+      if (seconds > 0 && this.#now() < waiter.end) continue;
+      this.#waiters.delete(waiter);
+      waiter.entry.waiting -= 1;
+      if (seconds > 0) waiter.refuse(seconds);
+      else waiter.resolve();
+    }
+    if (this.#waiters.size > 0) this.#schedule(waitsMs.interval, () => this.#admitWaiters());
   }
 
   /** For how long the user has to take nothing until it is within its share; 0 or less if it is. */
-  #excessSeconds(user: string): number {
-    const entry = this.#contended.length > 0 && this.#entries.peek(user);
-    if (!entry) return 0;
+  #excessSeconds(entry: Entry): number {
     return Math.max(
-      ...this.#contended.map((resource) => (this.#settled(entry, resource) - debtsMs.tolerated) / (this.#shares[resource] ?? 1_000)),
+      ...resources.map((resource) => (this.#settled(entry, resource) - debtsMs.tolerated) / (this.#shares[resource] ?? 1_000)),
     );
   }
 
@@ -174,9 +212,17 @@ export class Ledger {
   #entryOf(user: string): Entry {
     const known = this.#entries.get(user);
     if (known) return known;
-    const entry = { total: nothing(), debt: nothing(), relief: { ...this.#relief } };
+    const entry = { total: nothing(), debt: nothing(), relief: { ...this.#relief }, waiting: 0 };
     this.#entries.set(user, entry);
     return entry;
+  }
+
+  #takenBy(user: string): Amounts {
+    const known = this.#taken.get(user);
+    if (known) return known;
+    const taken = nothing();
+    this.#taken.set(user, taken);
+    return taken;
   }
 
   /** Begins a new window if the present one is over, with the shares that follow from it. */
@@ -188,14 +234,14 @@ export class Ledger {
     this.#shares = {};
     for (const resource of resources) {
       const part = resource === 'loop' ? busy : this.#used[resource] / elapsed;
-      const isContended = part >= contendedPart && this.#users.size > 1;
-      const share = this.#used[resource] / this.#users.size;
+      const taken = [...this.#taken.values()].map((amounts) => amounts[resource]).filter((ms) => ms >= parts.active * elapsed);
+      const share = taken.reduce((sum, ms) => sum + ms, 0) / taken.length;
+      const isContended = part >= parts.contended && taken.length > 1;
       if (isContended) this.#shares[resource] = (share / elapsed) * 1_000;
-      this.#relief[resource] += isContended ? share : elapsed;
+      this.#relief[resource] += isContended ? share : taken.length > 1 ? elapsed : debtsMs.maximum;
     }
-    this.#contended = resources.filter((resource) => this.#shares[resource] !== undefined);
     this.#began = now;
-    this.#users = new Set();
+    this.#taken = new Map();
     this.#used = nothing();
   }
 }

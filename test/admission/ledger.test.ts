@@ -62,30 +62,43 @@ describe('the debt of a user', () => {
     expect(['ada', 'bob', 'eve'].map((user) => ledger.debtOf(user, 'loop'))).toEqual([0, 0, 0]);
   });
 
-  test('grows by what a user takes beyond a share, ends at ten seconds, and falls by all of the time of a free resource (rule 166)', async () => {
-    const { ledger, spend, move, idle } = openLedger();
+  test('is none for the largest of many who take little, while work without a user takes the rest of the time (rule 166)', async () => {
+    const { ledger, spend } = openLedger();
+    const pollers = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`poller ${n}`, 0.5]));
+    await spend(100, { ada: 50, ...pollers });
+    expect(ledger.debtOf('ada', 'loop')).toBe(0);
+    await spend(100, { ada: 25, bob: 25, ...pollers });
+    expect([ledger.debtOf('ada', 'loop'), ledger.debtOf('bob', 'loop')]).toEqual([0, 0]);
+  });
+
+  test('grows by what a user takes beyond a share, ends at three seconds, and falls by all of the time of a free resource (rule 166)', async () => {
+    const { ledger, spend, idle } = openLedger();
     await spend(11, { ada: 200, bob: 20 });
     // A share is 110, and the first window had none before it.
     expect([ledger.debtOf('ada', 'loop'), ledger.debtOf('bob', 'loop')]).toEqual([900, 0]);
     await spend(200, { ada: 200, bob: 20 });
-    expect(ledger.debtOf('ada', 'loop')).toBe(10_000 - 110);
+    expect(ledger.debtOf('ada', 'loop')).toBe(3_000 - 110);
     idle();
-    await move(4_000);
-    expect(ledger.debtOf('ada', 'loop')).toBe(10_000 - 110 - 4_000);
+    // The first of these windows is contended still.
+    await spend(4, { ada: 50, bob: 50 });
+    expect(ledger.debtOf('ada', 'loop')).toBe(3_000 - 110 + 50 - 4 * 250);
+    await spend(1, { ada: 50 });
+    expect(ledger.debtOf('ada', 'loop')).toBe(0);
   });
 
   test('counts bytes by what a second has of them, without regard to the event loop (rule 166)', async () => {
     const { ledger, move, idle } = openLedger();
     idle();
     const write = async (bytes: number) => {
-      for (const user of ['ada', 'bob']) void ledger.admit(user);
       ledger.add('ada', 'written', bytes);
+      ledger.add('bob', 'written', 2 ** 20);
       await move(windowMs);
     };
-    for (let n = 0; n < 9; n++) await write(7 * 2 ** 20);
+    for (let n = 0; n < 9; n++) await write(6 * 2 ** 20);
     expect(ledger.debtOf('ada', 'written')).toBe(0);
-    for (let n = 0; n < 9; n++) await write(8 * 2 ** 20);
-    expect(ledger.debtOf('ada', 'written')).toBe(8 * 125);
+    // Eight MiB are 250 ms of the capacity, and a share is half of that.
+    for (let n = 0; n < 9; n++) await write(7 * 2 ** 20);
+    expect(ledger.debtOf('ada', 'written')).toBe(8 * (218.75 - 125));
   });
 });
 
@@ -106,6 +119,19 @@ describe('a user over its share', () => {
     await move(windowMs);
     await admitted;
     expect([ledger.waiting, ledger.refused]).toEqual([0, 0]);
+  });
+
+  test('429 — is refused at once while 64 of its requests wait, and its waits are over with it (rule 166)', async () => {
+    const { ledger, move, idle } = await overdraw();
+    const waits = Array.from({ length: 64 }, () => Promise.resolve(ledger.admit('ada')));
+    expect(ledger.waiting).toBe(64);
+    await expect(ledger.admit('ada')).rejects.toMatchObject({ code: 'rate-limited' });
+    expect([ledger.waiting, ledger.refused]).toEqual([64, 1]);
+    idle();
+    await move(windowMs);
+    await Promise.all(waits);
+    expect(ledger.waiting).toBe(0);
+    expect(ledger.admit('ada')).toBeUndefined();
   });
 
   test('429 — is refused after two seconds, with the limit and when to come back; a part of a stream goes on (rule 166)', async () => {
@@ -182,21 +208,14 @@ describe('in the service', () => {
     const [bob, eve] = [await cookieOf('bob'), await cookieOf('eve')];
     const create = (cookie: string) => service().call<Entity>('POST', '/rest/entity/shared', { cookie, json: { n: 1 } });
     expect([(await create(bob)).status, (await create(eve)).status]).toEqual([201, 201]);
-    for (let n = 0; n < 20; n++) {
-      for (const user of ['user bob', 'user eve'])
-        void ledger()
-          .admit(user)
-          ?.catch(() => undefined);
-      ledger().add('user bob', 'written', 64 * 2 ** 20);
+    for (let n = 0; n < 30; n++) {
+      ledger().add('user bob', 'written', 12 * 2 ** 20);
+      ledger().add('user eve', 'written', 4 * 2 ** 20);
       clock.advance(windowMs / 1_000);
     }
     const before = (await rowsOf(service(), 'shared')).length;
     const refused = create(bob);
     const moving = setInterval(() => {
-      for (const user of ['user bob', 'user eve'])
-        void ledger()
-          .admit(user)
-          ?.catch(() => undefined);
       // However late the request arrives, bob takes more than eve.
       ledger().add('user bob', 'written', 16 * 2 ** 20);
       ledger().add('user eve', 'written', 8 * 2 ** 20);

@@ -152,8 +152,9 @@ describe('the queue of one flow', () => {
 
 describe('the queue of many flows', () => {
   /** A queue with the names of jobs in the order in which they begin. */
-  function openQueue(limits: PlacesLimits, schedule?: Schedule) {
-    const queue = new FairQueue(limits, { ...(schedule && { schedule }) });
+  /** Without a `schedule` no wait comes to its end. */
+  function openQueue(limits: PlacesLimits, schedule: Schedule = () => () => undefined) {
+    const queue = new FairQueue(limits, { schedule });
     const begun: string[] = [];
     const jobs = new Map<string, ReturnType<typeof job>>();
     const add = (flow: string, name: string, pauseMs = 0) => {
