@@ -40,17 +40,15 @@ export class DocumentChecks {
    * fault, at the place where its check was ended. Throws 503 `busy` if the processor does other work.
    */
   async faultsOfUntrusted(document: unknown, { userName, cost }: DocumentSender): Promise<Fault[]> {
-    let processorMs = endedMs;
     try {
       const report = await this.#runJob(userName, { kind: 'faults', document });
-      ({ processorMs } = report);
+      cost?.add('loop', report.processorMs);
       return report.faults;
     } catch (error) {
       if (!(error instanceof SandboxEndedError)) throw error;
+      cost?.add('loop', endedMs);
       const faults: Fault[] = [{ pointer: error.place, code: 'too-costly' }];
       return isSchemaObject(document) ? reportedFaults(document, faults) : faults;
-    } finally {
-      cost?.add('loop', processorMs);
     }
   }
 

@@ -37,15 +37,15 @@ export async function readBodies(app: FastifyInstance, ledger: Ledger): Promise<
   app.decorateRequest('bodyText', '');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
     if (bytes.length === 0) return done(null, undefined);
-    const parse = () => {
-      const read = readJson(bytes, request.routeOptions.config.takesLargeBody ? largeJsonLimits : jsonLimits);
+    const parse = () => readJson(bytes, request.routeOptions.config.takesLargeBody ? largeJsonLimits : jsonLimits);
+    const end = (read: ReturnType<typeof parse>) => {
       if (!('text' in read)) return done(new Problem('malformed-request', { faults: [read] }));
       request.bodyText = read.text;
       done(null, read.value);
     };
-    if (bytes.length <= longBytes) return parse();
+    if (bytes.length <= longBytes) return end(parse());
     const holder = holderOfRequest(request);
-    inTurn(holder, () => (hasLeft(request) ? done(new Problem('malformed-request')) : ledger.time(holder, parse)));
+    inTurn(holder, () => (hasLeft(request) ? done(new Problem('malformed-request')) : end(ledger.time(holder, parse))));
   });
   await app.register(formbody, {
     // The plugin calls this inside an event handler, where a throw would end the process.
