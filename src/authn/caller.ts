@@ -31,6 +31,6 @@ export interface Caller {
   readonly principal: Principal | undefined;
   readonly cookies: Cookies;
   readonly log: CallerLog;
-  /** Whether the client has closed its connection, so that no answer can reach it. */
+  /** Whether no answer of the work can reach the client: it has closed its connection, or was answered at the time limit. */
   readonly hasLeft: boolean;
 }

@@ -50,7 +50,7 @@ class RequestCaller implements Caller, Cookies, CostMeter {
   }
 
   get hasLeft(): boolean {
-    return hasLeft(this.#request);
+    return this.#reply.isLate || hasLeft(this.#request);
   }
 }
 
