@@ -111,7 +111,8 @@ export async function updateProfile(trx: Transaction<Database>, id: string, { la
 }
 
 /** False if the profile has exactly these roles already. */
-async function replaceRoles(trx: Transaction<Database>, id: string, roleIds: readonly string[]): Promise<boolean> {
+async function replaceRoles(trx: Transaction<Database>, id: string, wanted: readonly string[]): Promise<boolean> {
+  const roleIds = [...new Set(wanted)];
   const present = await trx.selectFrom('profile_role').where('profile_id', '=', id).select('role_id').execute();
   const had = new Set(present.map((row) => row.role_id));
   if (had.size === roleIds.length && roleIds.every((roleId) => had.has(roleId))) return false;
