@@ -67,6 +67,13 @@ export function coverageOf(conditions: readonly (Condition | undefined)[], userN
 /** The digest by which statements of the coverage differ. */
 export const digestOf = (coverage: Coverage): string => (coverage.kind === 'all' ? commonDigest : coverage.digest);
 
+/** The rows that both cover. Throws an Error for two rules that differ, which no grants make. */
+export function rowsOfBoth(one: Coverage, other: Coverage): Coverage {
+  if (one.kind === 'all') return other;
+  if (other.kind === 'all' || (one.digest === other.digest && JSON.stringify(one.values) === JSON.stringify(other.values))) return one;
+  throw new Error('two rules over rows that differ cannot be joined');
+}
+
 /** The values of `rows`: for a prepared statement, or for one row of a grouped statement. */
 export function permitValues({ entity, coverage }: CoveredRows): PermitValues {
   return { name: entity, ...(coverage.kind === 'all' ? { owner: null } : coverage.values) };

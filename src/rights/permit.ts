@@ -1,5 +1,5 @@
 /** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
-import { coverageOf, type Coverage } from './coverage.ts';
+import { coverageOf, rowsOfBoth, type Coverage } from './coverage.ts';
 import { wholeView, type FieldView } from './field-view.ts';
 import type { Principal } from './principal.ts';
 import type { Action, Condition, GrantRow, Scope } from './vocabulary.ts';
@@ -64,7 +64,7 @@ export function authorize<A extends Action>(principal: Principal, entity: string
  */
 export function authorizeUpdate(principal: Principal, entity: string): Permit<'update'> {
   const [update, read] = [authorize(principal, entity, 'update'), authorize(principal, entity, 'read')];
-  return read.coverage.kind === 'all' ? update : { ...update, coverage: read.coverage, widerRead: undefined };
+  return read.coverage.kind === 'all' ? update : { ...update, coverage: rowsOfBoth(update.coverage, read.coverage), widerRead: undefined };
 }
 
 /** Whether {@link authorize} would give a permit for `action` on any row of the entities called `entity`. */

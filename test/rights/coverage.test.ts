@@ -11,7 +11,7 @@ import { lockInOrder } from '../../src/entities/writing/statements.ts';
 import { findEntity } from '../../src/entities/writing/store.ts';
 import { everyEntity } from '../../src/filter/syntax.ts';
 import type { Permit } from '../../src/rights/permit.ts';
-import { allRows, coverageOf, digestOf, type Coverage, type CoverageRule } from '../../src/rights/coverage.ts';
+import { allRows, coverageOf, digestOf, rowsOfBoth, type Coverage, type CoverageRule } from '../../src/rights/coverage.ts';
 import { wholeView } from '../../src/rights/field-view.ts';
 import { useService } from '../support/service.ts';
 
@@ -92,6 +92,17 @@ describe('a digest that differs', () => {
     expect(await locked([ruleOf('red'), blue], [allRows, red])).toBe(1);
     expect(await locked([ruleOf('blue'), red], [own, blue])).toBe(1);
   });
+});
+
+test('the rows of two coverages are those of the narrower one; two rules that differ are not joined (rule 116)', () => {
+  expect([rowsOfBoth(allRows, own), rowsOfBoth(own, allRows), rowsOfBoth(own, own), rowsOfBoth(allRows, allRows)]).toEqual([
+    own,
+    own,
+    own,
+    allRows,
+  ]);
+  for (const other of [ruleOf('red'), coverageOf(['own'], 'bob') ?? allRows])
+    expect(() => rowsOfBoth(own, other)).toThrow('cannot be joined');
 });
 
 test('a list has the rows of its rule alone', async () => {
