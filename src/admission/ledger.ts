@@ -52,7 +52,6 @@ interface Entry {
 
 /** A request of a user over its share. */
 interface Waiter {
-  user: string;
   entry: Entry;
   end: number;
   resolve: () => void;
@@ -179,7 +178,7 @@ export class Ledger {
     return new Promise((resolve) => {
       const end = this.#now() + waitsMs.longest;
       const refuse = (later: number) => refuseInTurn(() => resolve(later));
-      this.#waiters.add({ user, entry, end, resolve: () => resolve(0), refuse });
+      this.#waiters.add({ entry, end, resolve: () => resolve(0), refuse });
       if (this.#waiters.size === 1) this.#schedule(waitsMs.interval, () => this.#admitWaiters());
     });
   }

@@ -51,6 +51,27 @@ test('200 — a token from another address, while one address has as many intros
   expect(partner.introspections).toBe(asked + 21);
 });
 
+test('503 — an issuer that does not answer has 80 introspections at once, and leaves 20 to other issuers (rule 50)', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  let waiting = 0;
+  partner.answers.set('/token/introspection', async () => {
+    waiting += 1;
+    if (waiting === 80) arrived.resolve();
+    await released;
+    return { active: false };
+  });
+  const flood = Array.from({ length: 100 }, (_, n) => ask(`silent-${n}`, `203.0.113.${20 + (n % 5)}`));
+  await arrived.promise;
+  const { running, limit } = service().context.admission.queueOf('introspection');
+  expect([running, limit]).toEqual([80, 100]);
+  release();
+  const statuses = await Promise.all(flood.map(async (answer) => (await answer).status));
+  partner.answers.clear();
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array<number>(80).fill(401), ...Array<number>(20).fill(503)]);
+  expect(waiting).toBe(80);
+});
+
 test('429 — a token whose issuer does not answer (rule 81)', async () => {
   partner.behaviour = 'down';
   expect(await statusesOf('opaque-and-made-up', '203.0.113.3')).toEqual([429, 503]);

@@ -19,6 +19,8 @@ const inactiveMs = 10_000;
 /** After a failure of the issuer, no token is introspected for 5 s. */
 const failurePauseMs = 5_000;
 const maximumKept = 10_000;
+/** Less than all places of the class `introspection`, so that an issuer that does not answer leaves some to the others. */
+const maximumRunning = 80;
 
 /** Statuses from 400 to 499 that say nothing about the token: the issuer refuses this client, or limits its rate. */
 const issuerStatuses: readonly number[] = [401, 403, 429];
@@ -93,6 +95,7 @@ export class Introspection {
     if (running) return await running;
     const pause = this.#pauseMs();
     if (pause > 0) throw issuerUnavailable(Math.ceil(pause / 1_000), undefined);
+    if (this.#running.size >= maximumRunning) throw tooMany();
     const asked = this.#inPlace(group, () => this.#question(hash, token)).finally(() => this.#running.delete(hash));
     this.#running.set(hash, asked);
     return await asked;
@@ -106,7 +109,7 @@ export class Introspection {
   /** Any client can cause an introspection, so their number is bounded. */
   async #inPlace(group: string, question: () => Promise<CachedIntrospection>): Promise<CachedIntrospection> {
     const leave = await this.#places.enter(group).catch((error: unknown) => {
-      throw issuerUnavailable(1, new Error('too many introspections are running', { cause: error }));
+      throw tooMany(error);
     });
     return await question().finally(() => leave());
   }
@@ -175,3 +178,5 @@ async function discoverIntrospection(issuer: Issuer): Promise<Configuration> {
   }
   return client;
 }
+
+const tooMany = (cause?: unknown) => issuerUnavailable(1, new Error('too many introspections are running', { cause }));
