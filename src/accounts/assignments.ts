@@ -43,9 +43,20 @@ export function getProfileState(db: Kysely<Database>, id: string): Promise<Profi
 /** The profiles called `names`, in that order, without those that do not exist. */
 export async function findAnyProfiles(db: Kysely<Database>, names: readonly string[]): Promise<{ id: string; name: string }[]> {
   if (names.length === 0) return [];
-  const rows = await db.selectFrom('profile').where('name', 'in', names).select(['id', 'name']).execute();
-  return names.flatMap((name) => rows.find((row) => row.name === name) ?? []);
+  return inOrderOf(names, await profilesCalled(db, names).execute());
 }
+
+/** The same, none of which is deleted before the transaction ends. */
+export async function lockAnyProfiles(trx: Transaction<Database>, names: readonly string[]): Promise<{ id: string; name: string }[]> {
+  if (names.length === 0) return [];
+  return inOrderOf(names, await profilesCalled(trx, names).orderBy('id').forKeyShare().execute());
+}
+
+const profilesCalled = (db: Kysely<Database>, names: readonly string[]) =>
+  db.selectFrom('profile').where('name', 'in', names).select(['id', 'name']);
+
+const inOrderOf = <T extends { name: string }>(names: readonly string[], rows: readonly T[]): T[] =>
+  names.flatMap((name) => rows.find((row) => row.name === name) ?? []);
 
 export interface Assignment {
   profileId: string;

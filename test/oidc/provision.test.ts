@@ -1,6 +1,8 @@
 /** Users who are made with their first token, and profiles that follow a claim (rule 56). */
 import { cookieOf, password, TestService, useService, type Answer, type ProblemBody } from '../support/service.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { whileWaiting } from '../support/entities.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 
 const corp = await TestIssuer.start('corp');
@@ -9,7 +11,7 @@ const closed = await TestIssuer.start('closed');
 const issuersFile = await writeIssuers(
   corp.entry({
     provision: { enabled: true, profile: 'member' },
-    profiles: { claim: 'groups', map: { 'sales-team': 'sales', 'field-team': 'sales', helpdesk: 'support' } },
+    profiles: { claim: 'groups', map: { 'sales-team': 'sales', 'field-team': 'sales', helpdesk: 'support', temps: 'temp' } },
   }),
   partner.entry({
     provision: { enabled: true, profile: 'member' },
@@ -26,6 +28,7 @@ beforeAll(async () => {
   await home().createProfile(id, 'sales', { order: ['create', 'read'] });
   await home().createProfile(id, 'support', { ticket: ['read'] });
   await home().createProfile(id, 'audit', { '*': ['read'] });
+  await home().createProfile(id, 'temp', {});
   service = await home().replica({ ISSUERS_FILE: issuersFile });
 });
 afterAll(() => service.close());
@@ -284,6 +287,20 @@ describe('profiles that follow a claim', () => {
     const both = ['sales-team', 'helpdesk'];
     expect(profilesOf(await present(corp, { sub: 'noa-1', groups: both }))).toEqual(['sales (default)', 'support']);
     expect(profilesOf(await present(corp, { sub: 'noa-1', groups: [] }))).toEqual([]);
+  });
+
+  test('200 — without a profile that is deleted while the claim assigns it', async () => {
+    await home().createUser('tess');
+    await home().link(corp, 'tess-1', 'tess');
+    await sql`delete from user_profile using profile where profile.id = profile_id and profile.name = 'temp'`.execute(home().db);
+    const deleting = sql`delete from profile where name = 'temp'`;
+    const answer = await whileWaiting(
+      home(),
+      deleting,
+      () => present(corp, { sub: 'tess-1', groups: ['temps'] }),
+      async () => undefined,
+    );
+    expect([answer.status, profilesOf(answer)]).toEqual([200, ['tess (default)']]);
   });
 
   test('200 — from a claim inside another, and only from members of the token itself', async () => {

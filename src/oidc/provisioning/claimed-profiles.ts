@@ -7,7 +7,7 @@ import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { IssuerContext } from '../context.ts';
 import type { Database } from '../../database/tables.ts';
-import { deleteAssignment, findAnyProfiles, insertAssignment, lockAssignments } from '../../accounts/assignments.ts';
+import { deleteAssignment, findAnyProfiles, insertAssignment, lockAnyProfiles, lockAssignments } from '../../accounts/assignments.ts';
 import type { Identity } from '../../accounts/identities.ts';
 import { findClaimed, lockClaims, updateClaimsAt } from '../../accounts/identity-claims.ts';
 import type { Claims } from '../tokens/claims.ts';
@@ -92,7 +92,7 @@ export async function setClaimed(
 ): Promise<void> {
   const managed = new Set(map.values());
   const present = await lockAssignments(trx, user.id);
-  const given = await findAnyProfiles(trx, wanted);
+  const given = await lockAnyProfiles(trx, wanted);
   const taken = present.filter(({ name }) => managed.has(name) && !wanted.includes(name));
   const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));
   const heir = taken.some(({ isDefault }) => isDefault) ? (given[0] ?? others[0]) : undefined;

@@ -9,7 +9,7 @@ import type { Caller } from '../../authn/caller.ts';
 import type { IssuerContext } from '../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
-import { findAnyProfiles, insertAssignment } from '../../accounts/assignments.ts';
+import { insertAssignment, lockAnyProfiles } from '../../accounts/assignments.ts';
 import { findLinkedAccount, insertIdentity, lockIdentity, type Identity } from '../../accounts/identities.ts';
 import { findUnlinkedClaimsAt } from '../../accounts/identity-claims.ts';
 import { normaliseUserName } from '../../user-name.ts';
@@ -63,7 +63,7 @@ async function provision(context: IssuerContext, caller: Caller, presented: Pres
     const unlinkedAt = await findUnlinkedClaimsAt(trx, identity);
     const claimed = unlinkedAt && issuedAt < unlinkedAt ? [] : claimedProfiles(issuer.profiles, claims);
     const names = [...new Set([...claimed, profile])];
-    const profiles = await findAnyProfiles(trx, names);
+    const profiles = await lockAnyProfiles(trx, names);
     if (!profiles.some(({ name }) => name === profile)) throw new TokenError('no-profile', { about: identity });
     const user = await insertUnderFreeName(trx, presented);
     // The administration command of version 0.1.0 links without the lock.
