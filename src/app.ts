@@ -40,7 +40,7 @@ import { boundHeldBytes } from './admission/held-bytes.ts';
 import { joinBodies } from './http/joined-body.ts';
 import { prepareFurtherAddresses } from './http/listen.ts';
 import { answerEveryMethod } from './http/methods.ts';
-import { meterAnswers } from './admission/meter.ts';
+import { meterAnswers } from './http/cost-meter.ts';
 import { readOpenFilesLimit } from './admission/open-files.ts';
 import { paceStarts } from './admission/paced-starts.ts';
 import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './admission/rate-limit.ts';

@@ -8,7 +8,7 @@ import type { OriginPolicy } from '../config/public-url.ts';
 import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
 import { holderOfRequest } from '../admission/held-bytes.ts';
 import type { Ledger } from '../admission/ledger.ts';
-import { admitByShare } from '../admission/meter.ts';
+import { admitByShare } from '../http/cost-meter.ts';
 import { withSpan } from '../telemetry/spans.ts';
 import { acceptedType } from '../http/accept.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from '../http/body.ts';

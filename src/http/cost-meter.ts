@@ -1,7 +1,7 @@
 /** Counts what requests cost in the ledger, and lets those of users over their share wait (rule 166). */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { holderOfRequest } from './held-bytes.ts';
-import type { Ledger } from './ledger.ts';
+import { holderOfRequest } from '../admission/held-bytes.ts';
+import type { Ledger } from '../admission/ledger.ts';
 
 /** Counts the bytes of each answer of `app` that is not a stream. */
 export function meterAnswers(app: FastifyInstance, ledger: Ledger): void {
