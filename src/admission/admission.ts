@@ -54,8 +54,10 @@ export class Admission {
   }
 
   /**
-   * Runs `job` in a place of the class, and of those that it is within. Throws 503 `busy` when too many jobs wait or the wait is over, and 429 in a class in
-   * which none waits. With a caller it throws 429 while the user reads too little of earlier answers, and 400 when the client has left. `job` has not been run then.
+   * Runs `job` in a place of the class, and of those that it is within. It throws before `job` is run:
+   * - 503 `busy`: too many jobs wait, or the wait is over.
+   * - 429: the user has all places of a class without waits, or reads too little of earlier answers.
+   * - 400: the client has left.
    */
   run<T>(name: ClassName, origin: JobOrigin, job: () => Promise<T>): Promise<T> {
     const { places = name, pause } = classOf(name);

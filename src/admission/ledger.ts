@@ -149,8 +149,8 @@ export class Ledger {
   }
 
   /**
-   * Admits a request of the user. Undefined if it may go on at once. Otherwise it waits until the user is within its share, for two seconds at most. Throws 429 then,
-   * which names the limit `share`, and at once while 64 of its requests wait.
+   * Admits a request of the user. Undefined if it may go on at once. Otherwise it waits until the user is within its share, for two seconds at most. Throws 429
+   * with the limit `share` after that, or at once while 64 requests of the user wait.
    */
   admit(user: string): Promise<void> | undefined {
     const waits = this.#wait(user);

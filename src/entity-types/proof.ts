@@ -70,7 +70,7 @@ export class DocumentChecks {
     try {
       return await this.#admission.run('sandbox', { flow }, () => this.#sandbox.run(job));
     } catch (error) {
-      // What the clock has ended may succeed later.
+      // A check that the clock has ended may succeed later.
       throw error instanceof SandboxEndedError && error.limit === 'elapsed' ? busyProblem() : error;
     }
   }
