@@ -18,7 +18,7 @@ import { createEntity } from './writing/create.ts';
 import { readClaim } from './idempotency/idempotency.ts';
 import { removeEntity, type RemovalRequest } from './writing/delete.ts';
 import { whileTypeIsCurrent } from './writing/type-guard.ts';
-import { isHeavy } from './heavy.ts';
+import { isHeavy } from './size-classes.ts';
 import { describePath, shownPath, type AccessPath } from './querying/access-path.ts';
 import { readIncludes } from './querying/include.ts';
 import { itemTexts } from '../json/json-parts.ts';

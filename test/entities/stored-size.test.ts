@@ -1,7 +1,7 @@
 /** Numbers whose text in PostgreSQL is much longer than the one that a client sends: they count as they are stored. */
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { isHeavy } from '../../src/entities/heavy.ts';
+import { isHeavy } from '../../src/entities/size-classes.ts';
 import { expansionOf } from '../../src/entities/stored-size.ts';
 import { declareType, rowsOf, type Entity } from '../support/entities.ts';
 import { useService, type ProblemBody } from '../support/service.ts';

@@ -8,7 +8,7 @@ import type { Statements } from '../../database/port.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from './conflict-name.ts';
-import { isHeavy } from '../heavy.ts';
+import { isHeavy } from '../size-classes.ts';
 import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation } from '../idempotency/idempotency.ts';
 import type { OnceDone } from '../idempotency/once.ts';
 import { requireReferences } from './references.ts';

@@ -10,7 +10,7 @@ import { coverageInput, rowsCovered, type Coverage } from '../../rights/coverage
 import type { FieldView } from '../../rights/field-view.ts';
 import type { StatementVariant } from '../covered-statements.ts';
 import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
-import { areLight } from '../heavy.ts';
+import { areLight } from '../size-classes.ts';
 import { columnList, type EntityRow } from '../row.ts';
 import { areSameFields, isSameMerged } from './same-fields.ts';
 import { isWithin, storeMerged } from './statements.ts';

@@ -17,7 +17,7 @@ import { shownFields } from '../../rights/field-view.ts';
 import { prepareCovered, type StatementVariant } from '../covered-statements.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, formerFields, type ChangeValues } from './changed.ts';
-import { areLight, areLightToRead } from '../heavy.ts';
+import { areLight, areLightToRead } from '../size-classes.ts';
 import { moveToTrash, trashedAt } from './trash.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
 import { columnList, entityRowColumns, rowColumns, type EntityRow } from '../row.ts';
