@@ -10,7 +10,7 @@ import type { Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { MonitoringContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
-import type { Connections } from '../admission/connection-limit.ts';
+import type { Connections } from '../admission/connections.ts';
 import type { PacedStarts } from '../admission/paced-starts.ts';
 import { measureRequests } from '../telemetry/request-metrics.ts';
 import { createMetricSet } from './metrics.ts';

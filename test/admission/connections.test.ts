@@ -4,7 +4,7 @@ import { connect, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { limitConnections, logRefusedConnections } from '../../src/admission/connection-limit.ts';
+import { limitConnections, logRefusedConnections } from '../../src/admission/connections.ts';
 import { listenAlso, prepareFurtherAddresses } from '../../src/http/listen.ts';
 import { listeningLine } from '../../src/telemetry/logging.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';

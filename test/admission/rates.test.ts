@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/rights/principal.ts';
 import { Problem } from '../../src/problems/errors.ts';
-import { AddressLimit, limitUsers } from '../../src/admission/rate-limit.ts';
+import { AddressLimit, limitUsers } from '../../src/admission/rates.ts';
 
 let milliseconds = 0;
 const now = () => milliseconds;
