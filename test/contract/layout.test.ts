@@ -1,5 +1,5 @@
 /** The layout follows openapi.yaml: `x-folder` of a tag names one folder of code and one of tests, and each operation is one test file. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { document, operations } from '../support/operations.ts';
 
@@ -28,8 +28,9 @@ describe.for([...folders])('the tag %s', ([tag, folder]) => {
 
 describe.for(operations.map((operation) => [operation.operationId, operation] as const))('%s', ([, { operationId, tag }]) => {
   test('has its own test file, whose titles begin with a status, so that they describe the API', () => {
-    const file = `test/${folders.get(tag)}/${kebab(operationId)}.test.ts`;
-    expect(exists(file), `write ${file}`).toBe(true);
+    const wanted = `test/${folders.get(tag)}/**/${kebab(operationId)}.test.ts`;
+    const [file = '', ...others] = globSync(wanted, { cwd: root });
+    expect([exists(file), others], `write ${wanted}`).toEqual([true, []]);
     const titles = [...readFileSync(new URL(file, root), 'utf8').matchAll(/^ *test(?:\.\w+(?:\(.*?\))?)?\(\s*(['"`])(.*?)\1/gms)].map(
       ([, , title]) => title ?? '',
     );
