@@ -2,7 +2,7 @@
 import type { Store } from '../database/port.ts';
 import { foreignTablesAdvice, listForeignTables } from '../entities/companion/table.ts';
 import { verifyCompanion } from '../entities/companion/verify.ts';
-import { listOutdatedTypes } from '../entity-types/rules.ts';
+import { listOutdatedTypes } from '../entity-types/companion-build.ts';
 import { listBuilds, listCompanions, listDocuments, listTypes } from '../entity-types/store.ts';
 import { DocumentChecks } from '../entity-types/proof.ts';
 import { faultOfStored } from '../entity-types/stored-type.ts';

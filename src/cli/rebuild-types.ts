@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { settleType } from '../entity-types/apply.ts';
 import { refusalText } from '../entity-types/files.ts';
-import { listOutdatedTypes } from '../entity-types/rules.ts';
+import { listOutdatedTypes } from '../entity-types/companion-build.ts';
 import { listBuilds, listCompanions, listTypes } from '../entity-types/store.ts';
 import { isRefusal } from '../problems/errors.ts';
 import { typeNames } from './arguments.ts';

@@ -12,7 +12,7 @@ import { dropLeftovers } from './leftovers.ts';
 import { planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
-import { isReferenced, isSettled } from './rules.ts';
+import { isReferenced, isSettled } from './companion-build.ts';
 import { findStoredType, listBuilds, type StoredType, type TypeRow } from './store.ts';
 import { readableDocument } from './stored-document.ts';
 import { assertRoom, isToBeBuilt, wantedCompanion, type BuildProgress, type TypeChangeResult, type Start } from './transaction.ts';

@@ -12,7 +12,7 @@ import { countEntities, type ChangedSince } from '../entities/companion/scan.ts'
 import { findingsOf, unfitProblem } from './findings.ts';
 import { needsCheck } from './plan.ts';
 import { assertNotReferenced } from './references.ts';
-import { completePart, needsBuild } from './rules.ts';
+import { completePart, needsBuild } from './companion-build.ts';
 import { drawId } from './store.ts';
 import {
   assertApplicable,

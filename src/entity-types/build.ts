@@ -25,7 +25,7 @@ import { Problem } from '../problems/errors.ts';
 import { findingsOf, unfitProblem, type UnfitEntity } from './findings.ts';
 import { needsCheck } from './plan.ts';
 import { assertRequirements } from './requirements.ts';
-import { completePart, needsRows, whileBuilding } from './rules.ts';
+import { completePart, needsRows, whileBuilding } from './companion-build.ts';
 import { drawId, findStoredType, insertRevision, type TypeRow } from './store.ts';
 import {
   assertApplicable,

@@ -4,7 +4,7 @@ import { readableCompanion, type Companion } from '../entities/companion/layout.
 import { Problem } from '../problems/errors.ts';
 import type { FaultCode } from '../problems/faults.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
-import type { RuleKeywords } from '../entities/companion/rules.ts';
+import type { RuleKeywords } from '../entities/companion/rule-layout.ts';
 import type { TypeSource } from './store.ts';
 import { trashRetention } from '../entities/retention.ts';
 import { faultsOf } from '../problems/validation-faults.ts';

@@ -2,7 +2,7 @@
  * The document of an entity type: a JSON Schema (2020-12) of the fields, with service keywords at its top. Every fault has a pointer into
  * the document.
  */
-import { ruleKeywords } from '../entities/companion/rules.ts';
+import { ruleKeywords } from '../entities/companion/rule-layout.ts';
 import { formatNames } from '../contract/formats.ts';
 import { retentionOf } from '../entities/retention.ts';
 import { maximumFaults, type Fault } from '../problems/faults.ts';

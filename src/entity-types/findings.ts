@@ -12,7 +12,7 @@ import { compileType } from './compile.ts';
 import { canonicalValue, DuplicateFinder, type RepeatedDigests } from './duplicates.ts';
 import { needsCheck, needsRules, type TypeChange, type TypePlan } from './plan.ts';
 import { schemaOf } from './document.ts';
-import { companionOfDocument } from './rules.ts';
+import { companionOfDocument } from './companion-build.ts';
 import { misspeltFinder, type FindMisspelt } from './spellings.ts';
 import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';

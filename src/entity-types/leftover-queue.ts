@@ -5,7 +5,7 @@ import type { Store } from '../database/port.ts';
 import { Problem } from '../problems/errors.ts';
 import { settleType } from './apply.ts';
 import { dropLeftovers } from './leftovers.ts';
-import { isSettled } from './rules.ts';
+import { isSettled } from './companion-build.ts';
 import { findStoredType } from './store.ts';
 
 /** The pause after which types are tried again whose tables other transactions use. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { historyRetention } from '../entities/retention.ts';
 import { differencesOf } from './compare.ts';
 import { withoutRules } from './rule-keywords.ts';
-import { ruleDifferences } from './rules.ts';
+import { ruleDifferences } from './rule-differences.ts';
 import type { TypeSource, TypeRow } from './store.ts';
 import { readableDocument, unreadablePlaces } from './stored-document.ts';
 import type { Schema } from './subschemas.ts';

@@ -10,7 +10,7 @@ import {
 } from '../entities/companion/table.ts';
 import type { Database } from '../database/tables.ts';
 import { fillCompanion } from '../entities/companion/fill.ts';
-import { companionOfDocument, isReferenced } from './rules.ts';
+import { companionOfDocument, isReferenced } from './companion-build.ts';
 import { findStoredType, insertRevision, listBuilds, listCompanions } from './store.ts';
 
 /** Call it in the transaction that has loaded the rows and locked their tables. It ends builds that were under way in the source. */

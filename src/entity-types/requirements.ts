@@ -1,6 +1,6 @@
 /** What the document of a type needs of the database: other types, collations, and an extension. */
 import { sql, type Kysely } from 'kysely';
-import { isTextIndexRule, type RuleKeywords } from '../entities/companion/rules.ts';
+import { isTextIndexRule, type RuleKeywords } from '../entities/companion/rule-layout.ts';
 import { createTrigrams, mayHaveTrigrams } from '../entities/companion/trigrams.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';

@@ -1,5 +1,5 @@
 /** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
-import { indexedMember, isText, isTextIndexRule, ruleKeywords, rulesOf, type RuleKeywords } from '../entities/companion/rules.ts';
+import { indexedMember, isText, isTextIndexRule, ruleKeywords, rulesOf, type RuleKeywords } from '../entities/companion/rule-layout.ts';
 import type { Fault } from '../problems/faults.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';

@@ -12,7 +12,7 @@ import { unfitEntities, unfitProblem } from './findings.ts';
 import { needsCheck, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
-import { companionOfDocument, completePart, needsBuild } from './rules.ts';
+import { companionOfDocument, completePart, needsBuild } from './companion-build.ts';
 import { findStoredType, insertRevision, listRevisions, lockTypes, type StoredType, type TypeRow } from './store.ts';
 
 /** A process lists the revisions of all types after each change. */

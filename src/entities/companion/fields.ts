@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionColumn } from './layout.ts';
 import { isKey, type Field, type ScalarType } from '../../filter/fields.ts';
-import { indexedLength } from './rules.ts';
+import { indexedLength } from './rule-layout.ts';
 import { searchMatches } from './search.ts';
 import { inSchema } from './table.ts';
 import { entitySource, sqlTypes, type Source } from '../../filter/source.ts';

@@ -1,6 +1,6 @@
 /** What an aggregation shall have, from the body of the request. */
 import type { components } from '../../../generated/api.ts';
-import { indexedMember } from '../companion/rules.ts';
+import { indexedMember } from '../companion/rule-layout.ts';
 import type { Fault } from '../../problems/faults.ts';
 import { isOrdered } from '../../filter/values.ts';
 import type { Field, FieldTypes, ScalarType } from '../../filter/fields.ts';

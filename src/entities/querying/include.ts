@@ -3,7 +3,7 @@
  * reference to a reference of the entities that it leads to.
  */
 import type { Principal } from '../../rights/principal.ts';
-import { rulesOf } from '../companion/rules.ts';
+import { rulesOf } from '../companion/rule-layout.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { undeclaredFields, type Field } from '../../filter/fields.ts';
 import type { Unplaced } from '../../filter/parse.ts';

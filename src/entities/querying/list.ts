@@ -4,7 +4,7 @@
  */
 import type { components } from '../../../generated/api.ts';
 import { readableCompanion, type Companion } from '../companion/layout.ts';
-import { indexedMember } from '../companion/rules.ts';
+import { indexedMember } from '../companion/rule-layout.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { LogPosition } from '../../database/standby/log-position.ts';

@@ -5,7 +5,7 @@
  */
 import type { Principal } from '../../rights/principal.ts';
 import { readableCompanion } from '../companion/layout.ts';
-import { indexedLength, rulesOf } from '../companion/rules.ts';
+import { indexedLength, rulesOf } from '../companion/rule-layout.ts';
 import { bindToEntities } from '../companion/fields.ts';
 import type { Run } from '../../database/read-transaction.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';

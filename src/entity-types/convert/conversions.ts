@@ -1,5 +1,5 @@
 /** The conversions of keywords of older drafts, of OpenAPI and of other tools. */
-import { ruleKeywords } from '../../entities/companion/rules.ts';
+import { ruleKeywords } from '../../entities/companion/rule-layout.ts';
 import { nearName } from '../../config/near-name.ts';
 import { formatNames } from '../../contract/formats.ts';
 import { serviceKeywords } from '../document.ts';

@@ -1,5 +1,5 @@
 /** The contract with the declared types: their schemas, and the operations on their entities as paths of their own (decision 136). */
-import { foldedFields, rulesOf } from '../../entities/companion/rules.ts';
+import { foldedFields, rulesOf } from '../../entities/companion/rule-layout.ts';
 import type { ContractDocument } from '../../contract/contract.ts';
 import type { Action } from '../../rights/vocabulary.ts';
 import { schemaOf } from '../document.ts';

@@ -1,6 +1,6 @@
 /** The indexes that serve a query. */
 import { describe, expect, test } from 'vitest';
-import { companionOf, rulesOf } from '../../../src/entities/companion/rules.ts';
+import { companionOf, rulesOf } from '../../../src/entities/companion/rule-layout.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
 import { afterPrefix } from '../../../src/entities/companion/bounds.ts';
 import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';

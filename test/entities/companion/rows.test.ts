@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Companion } from '../../../src/entities/companion/layout.ts';
-import { companionOf, rulesOf } from '../../../src/entities/companion/rules.ts';
+import { companionOf, rulesOf } from '../../../src/entities/companion/rule-layout.ts';
 import { insertRows, updateRows } from '../../../src/entities/companion/rows.ts';
 import { builder } from '../../../src/database/driver/prepared.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';

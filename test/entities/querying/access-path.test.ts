@@ -1,6 +1,6 @@
 /** The access path of a query, without a database. */
 import { describe, expect, test } from 'vitest';
-import { companionOf, rulesOf } from '../../../src/entities/companion/rules.ts';
+import { companionOf, rulesOf } from '../../../src/entities/companion/rule-layout.ts';
 import { accessPathOf, describePath, type AccessPath } from '../../../src/entities/querying/access-path.ts';
 import { bindQuery } from '../../../src/entities/querying/bind.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';

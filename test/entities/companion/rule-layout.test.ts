@@ -1,7 +1,7 @@
 /** The companion table that the rules of a type need, as its document changes. */
 import { expect, test } from 'vitest';
 import type { Companion } from '../../../src/entities/companion/layout.ts';
-import { companionOf, rulesOf, type RuleKeywords } from '../../../src/entities/companion/rules.ts';
+import { companionOf, rulesOf, type RuleKeywords } from '../../../src/entities/companion/rule-layout.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
 
 const types = fieldTypesOf({
