@@ -42,7 +42,7 @@ import { prepareFurtherAddresses } from './http/listen.ts';
 import { answerEveryMethod } from './http/methods.ts';
 import { meterAnswers } from './http/cost-meter.ts';
 import { readOpenFilesLimit } from './admission/open-files.ts';
-import { paceStarts } from './admission/paced-starts.ts';
+import { paceStarts } from './admission/starts.ts';
 import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './admission/rates.ts';
 import { logRequests, loggerOptions } from './telemetry/logging.ts';
 import { sendServerTiming } from './telemetry/server-timing.ts';

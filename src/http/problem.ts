@@ -16,7 +16,7 @@ import { isForm } from './body.ts';
 import { isLongUpload } from './long-uploads.ts';
 import { namesHtml } from './accept.ts';
 import { STATUS_CODES } from './names.ts';
-import { answerInOrder } from '../admission/paced-starts.ts';
+import { answerInOrder } from '../admission/answer-order.ts';
 import { problemPage } from './problem-page.ts';
 import { faultsOf } from '../problems/validation-faults.ts';
 

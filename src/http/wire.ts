@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../problems/errors.ts';
-import { answerInOrder } from '../admission/paced-starts.ts';
+import { answerInOrder } from '../admission/answer-order.ts';
 import { answerOnSocket } from './problem.ts';
 
 /** Options for Node.js's server: {@link answerForNode} does the same check with a problem. */

@@ -11,7 +11,7 @@ import type { Secret } from '../config/secrets.ts';
 import type { MonitoringContext } from './context.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Connections } from '../admission/connections.ts';
-import type { PacedStarts } from '../admission/paced-starts.ts';
+import type { PacedStarts } from '../admission/starts.ts';
 import { measureRequests } from '../telemetry/request-metrics.ts';
 import { createMetricSet } from './metrics.ts';
 

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { paceStarts } from '../../src/admission/paced-starts.ts';
+import { paceStarts } from '../../src/admission/starts.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();

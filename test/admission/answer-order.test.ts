@@ -4,7 +4,8 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { answerInOrder, paceStarts } from '../../src/admission/paced-starts.ts';
+import { answerInOrder } from '../../src/admission/answer-order.ts';
+import { paceStarts } from '../../src/admission/starts.ts';
 import { password, useService } from '../support/service.ts';
 
 const service = useService();

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { paceStarts, type PacedStarts } from '../../src/admission/paced-starts.ts';
+import { paceStarts, type PacedStarts } from '../../src/admission/starts.ts';
 
 const requestFor = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
