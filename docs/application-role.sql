@@ -4,7 +4,7 @@
 grant usage on schema public to entity_application;
 
 grant select, insert, update, delete on
-  user_account, identity, unlinked_claims, role, role_grant, profile, profile_role, user_profile,
+  user_account, attribute, identity, unlinked_claims, role, role_grant, profile, profile_role, user_profile,
   session, superseded_token, openid_transaction, api_key, entity, entity_trash, entity_type, login_attempt, idempotency, process
 to entity_application;
 

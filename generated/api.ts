@@ -588,7 +588,7 @@ export interface paths {
          *     An update that changes nothing writes nothing: it is 200 with the present version and its ETag. So it is for each operation of a batch and each
          *     restore.
          *
-         *     The answer has the entity, so the caller needs `read` too, by its rights and by the scopes of its credential. A new reference needs `read` on the entity that it leads to, else it is 422
+         *     The answer has the entity, so the caller needs `read` too, by its rights and by the scopes of its credential. A new reference needs `label` or `read` on the entity that it leads to, else it is 422
          *     `reference-not-found`, as one that does not exist.
          *
          *     An entity that the caller may read and not update is 403. One that it may not read is 404, like one that does not exist. `deleteEntity` and
@@ -1029,7 +1029,7 @@ export interface components {
             /** @description An entity name, or * for every one. */
             entity: string;
             /** @description What may be done. */
-            actions: ("create" | "read" | "update" | "delete" | "type" | "purge")[];
+            actions: ("create" | "read" | "update" | "delete" | "type" | "purge" | "label")[];
             /**
              * @description On any row, or only on rows the user created.
              * @enum {string}
@@ -1182,7 +1182,7 @@ export interface components {
             /** @description An entity name, or * for every one that the roles grant the actions on. */
             entity: string;
             /** @description What may be done. */
-            actions: ("create" | "read" | "update" | "delete" | "type" | "purge")[];
+            actions: ("create" | "read" | "update" | "delete" | "type" | "purge" | "label")[];
         };
         /** @description What the new key is for and what it may do. */
         KeyRequest: {

@@ -763,7 +763,7 @@ export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEnt
  * An update that changes nothing writes nothing: it is 200 with the present version and its ETag. So it is for each operation of a batch and each
  * restore.
  *
- * The answer has the entity, so the caller needs `read` too, by its rights and by the scopes of its credential. A new reference needs `read` on the entity that it leads to, else it is 422
+ * The answer has the entity, so the caller needs `read` too, by its rights and by the scopes of its credential. A new reference needs `label` or `read` on the entity that it leads to, else it is 422
  * `reference-not-found`, as one that does not exist.
  *
  * An entity that the caller may read and not update is 403. One that it may not read is 404, like one that does not exist. `deleteEntity` and

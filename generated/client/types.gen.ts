@@ -227,7 +227,7 @@ export type Grant = {
     /**
      * What may be done.
      */
-    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type' | 'purge'>;
+    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type' | 'purge' | 'label'>;
     /**
      * On any row, or only on rows the user created.
      */
@@ -458,7 +458,7 @@ export type Scope = {
     /**
      * What may be done.
      */
-    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type' | 'purge'>;
+    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type' | 'purge' | 'label'>;
 };
 
 /**

@@ -17,8 +17,8 @@ interface ProfileGrant {
 const shownFindings = 20;
 
 /**
- * Whether each profile that updates entities may read them (rule 116), and each that writes entities with references may read what these lead to (rule
- * 115).
+ * Whether each profile that updates entities may read them (rule 116), and each that writes entities with references may refer to what these lead to
+ * (rule 115).
  */
 export async function checkReadRights(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<ProfileGrant>`
@@ -35,8 +35,8 @@ export async function checkReadRights(db: Kysely<Database>): Promise<CheckFindin
   if (found.length === 0) return okCheck('profiles and keys that write may read what their answers show and their references lead to');
   const more = found.length > shownFindings ? `; and ${found.length - shownFindings} more` : '';
   return warningCheck(
-    `${found.slice(0, shownFindings).join('; ')}${more}. Such requests are refused; give the role \`read\` with \`role grant ROLE --entity NAME --actions read\`, ` +
-      'and make a key anew with `read` in its scopes',
+    `${found.slice(0, shownFindings).join('; ')}${more}. Such requests are refused; give the role \`read\` with \`role grant ROLE --entity NAME --actions read\`, or \`label\` ` +
+      'for what it only refers to, and make a key anew with `read` in its scopes',
   );
 }
 
@@ -58,8 +58,8 @@ async function keysThatUpdateUnread(db: Kysely<Database>): Promise<string[]> {
   });
 }
 
-const conditionOf = (grants: Grants, name: string, action: Action): Condition | undefined => {
-  const conditions = [grants.get(name)?.get(action), grants.get('*')?.get(action)];
+const conditionOf = (grants: Grants, name: string, ...actions: Action[]): Condition | undefined => {
+  const conditions = actions.flatMap((action) => [grants.get(name)?.get(action), grants.get('*')?.get(action)]);
   return conditions.find((condition) => condition === 'any') ?? conditions.find((condition) => condition !== undefined);
 };
 
@@ -70,10 +70,12 @@ function updatesUnread(grants: Grants): string[] {
 
 function referencesUnread(grants: Grants, references: readonly { from: string; to: string }[]): string[] {
   const findings = references.flatMap(({ from, to }) => {
-    if (!conditionOf(grants, from, 'create') && !conditionOf(grants, from, 'update')) return [];
-    const read = conditionOf(grants, to, 'read');
-    if (read === 'any') return [];
-    return [`writes ${from}, which refers to ${to}, ${read === 'own' ? 'and reads own entities of it alone' : 'without `read` of it'}`];
+    if (!conditionOf(grants, from, 'create', 'update')) return [];
+    const seen = conditionOf(grants, to, 'label', 'read');
+    if (seen === 'any') return [];
+    return [
+      `writes ${from}, which refers to ${to}, ${seen === 'own' ? 'and sees own entities of it alone' : 'without `label` or `read` of it'}`,
+    ];
   });
   return [...new Set(findings)];
 }

@@ -33,7 +33,7 @@ export function roleCommands(program: Command, desk: Desk): void {
     .requiredOption('--entity <list>', "entity names, with commas between, or '*' for every one", entityList)
     .requiredOption(
       '--actions <list>',
-      'some of create,read,update,delete, type: to declare entity types, and purge: to remove for good',
+      'some of create,read,update,delete, type: to declare entity types, purge: to remove for good, and label: to refer to entities',
       actionList,
     )
     .addOption(new Option('--condition <condition>', 'on any row, or on own rows only').choices(['any', 'own']).default('any'))
@@ -43,7 +43,7 @@ export function roleCommands(program: Command, desk: Desk): void {
   addCommand(roles, 'revoke', 'take from a role what it was granted', ['role revoke editor --entity customer --actions update'])
     .argument('<name>', 'the role', roleOrProfileName)
     .requiredOption('--entity <list>', "the entity names, or '*', as they were granted", entityList)
-    .requiredOption('--actions <list>', 'some of create,read,update,delete,type,purge', actionList)
+    .requiredOption('--actions <list>', 'some of create,read,update,delete,type,purge,label', actionList)
     .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
   addCommand(roles, 'delete', 'delete a role that no profile has', ['role delete editor'])
     .argument('<name>', 'the role', roleOrProfileName)

@@ -3,7 +3,7 @@
  * this file with the migrated database.
  */
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
-import type { Action, Condition, Scope, SessionMethod } from '../rights/vocabulary.ts';
+import type { Action, AttributeOwner, Condition, Scope, SessionMethod } from '../rights/vocabulary.ts';
 
 /** An int8 column: text when read, text or a small number when written. */
 type Int8 = ColumnType<string, string | number, string | number>;
@@ -13,6 +13,7 @@ type Timestamp = ColumnType<Date, Date, Date>;
 type DefaultTimestamp = ColumnType<Date, Date | undefined, Date>;
 /** A jsonb column: write it as JSON text, since node-postgres would send arrays and strings as something else. */
 type Json<T> = ColumnType<T, string, string>;
+type DefaultJson<T> = ColumnType<T, string | undefined, string>;
 
 export interface Database {
   user_account: {
@@ -25,12 +26,23 @@ export interface Database {
     active: Generated<boolean>;
     created_at: CreatedAt;
     updated_at: DefaultTimestamp;
+    attributes: DefaultJson<Record<string, unknown>>;
+    time_zone: string | null;
   };
-  identity: { issuer: string; subject: string; user_id: Int8; created_at: CreatedAt; id: Generated<string>; claims_at: Date | null };
+  attribute: { owner: AttributeOwner; name: string; schema: Json<unknown> };
+  identity: {
+    issuer: string;
+    subject: string;
+    user_id: Int8;
+    created_at: CreatedAt;
+    id: Generated<string>;
+    claims_at: Date | null;
+    claims: Json<Record<string, unknown>> | null;
+  };
   unlinked_claims: { issuer: string; subject: string; claims_at: Date };
   role: { id: GeneratedInt8; name: string; description: Generated<string> };
   role_grant: { role_id: Int8; entity: string; action: Action; condition: Generated<Condition> };
-  profile: { id: GeneratedInt8; name: string; label: string; locale: string | null };
+  profile: { id: GeneratedInt8; name: string; label: string; locale: string | null; attributes: DefaultJson<Record<string, unknown>> };
   profile_role: { profile_id: Int8; role_id: Int8 };
   user_profile: { user_id: Int8; profile_id: Int8; is_default: Generated<boolean> };
   session: {

@@ -33,7 +33,8 @@ export interface Permit<A extends Action> {
    */
   readonly widerRead: Permit<'read'> | undefined;
   /**
-   * The entities called `name` to which the caller may refer: those that its grants of `read` cover, whatever the scopes of its credential (rule 115).
+   * The entities called `name` to which the caller may refer: those that its grants of `label` or `read` cover, whatever the scopes of its credential (rule
+   * 115).
    * Undefined: none.
    */
   readonly referable: (name: string) => Coverage | undefined;
@@ -49,8 +50,8 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   const coverage = coverageFor(principal, entity, action);
   if (!coverage) throw new Problem('forbidden', { audit: { entity } });
   if (!isInScope(principal, entity, action)) throw new Problem('insufficient-scope', { audit: { entity } });
-  const referable = (name: string) => coverageFor(principal, name, 'read');
-  const findable = (name: string) => (isInScope(principal, name, 'read') ? referable(name) : undefined);
+  const referable = (name: string) => coverageFor(principal, name, 'label', 'read');
+  const findable = (name: string) => (isInScope(principal, name, 'read') ? coverageFor(principal, name, 'read') : undefined);
   const readsAll = coverage.kind !== 'all' && findable(entity)?.kind === 'all';
   const widerRead = readsAll ? authorize(principal, entity, 'read') : undefined;
   const sessionId = principal.session?.id ?? null;
@@ -72,8 +73,14 @@ export function isPermitted(principal: Principal, entity: string, action: Action
   return coverageFor(principal, entity, action) !== undefined && isInScope(principal, entity, action);
 }
 
-const coverageFor = ({ grants, user }: Principal, entity: string, action: Action): Coverage | undefined =>
-  coverageOf([grants.get(entity)?.get(action), grants.get('*')?.get(action)], user.name);
+/** The entities that the grants of any of the actions cover. */
+function coverageFor({ grants, user }: Principal, entity: string, ...actions: Action[]): Coverage | undefined {
+  const granted = [grants.get(entity), grants.get('*')];
+  return coverageOf(
+    actions.flatMap((action) => granted.map((each) => each?.get(action))),
+    user.name,
+  );
+}
 
 const isInScope = ({ scopes }: Principal, entity: string, action: Action): boolean =>
   !scopes || scopes.some((scope) => covers(scope, entity, action));

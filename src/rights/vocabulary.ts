@@ -1,11 +1,17 @@
 /** The words of rights: the actions, the rows that a grant covers, the scopes of a credential and the ways to sign in. */
 
-/** The actions that a grant or a scope can allow. `type` is the declaration of entity types; all others concern entities. */
-export type Action = 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge';
+/**
+ * The actions that a grant or a scope can allow. `type` is the declaration of entity types; all others concern entities. `label` is the right to refer to
+ * entities, and to see their names and nothing else of them.
+ */
+export type Action = 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge' | 'label';
 /** The rows that a grant covers: those of all users, or those that the caller created. */
 export type Condition = 'any' | 'own';
 /** The proof with which a session was opened. */
 export type SessionMethod = 'password' | 'token' | 'openid';
+
+/** What attributes are declared for. */
+export type AttributeOwner = 'user' | 'profile';
 
 /** One action that a role grants on the entities of one name, or of every name for `*`. */
 export interface GrantRow {
@@ -24,4 +30,4 @@ export interface Scope {
 export const entityActions = ['create', 'read', 'update', 'delete'] as const satisfies readonly Action[];
 
 /** Every action, in the order in which they are shown. */
-export const allActions: readonly Action[] = [...entityActions, 'type', 'purge'];
+export const allActions: readonly Action[] = [...entityActions, 'type', 'purge', 'label'];

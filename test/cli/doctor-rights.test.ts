@@ -29,6 +29,7 @@ test('profiles that may read what they write and refer to are in order, and thos
   await service().createUser('all');
   await service().createUser('reader', { order: ['read'] });
   await service().createUser('creator', { order: ['create'], customer: ['read'] });
+  await service().createUser('labeller', { order: ['create'], customer: ['label'] });
   expect((await checkReadRights(service().db)).status).toBe('ok');
   await service().createUser('blind', { order: ['create'] });
   await service().createUser('owner', { order: ['read', 'update'], customer: { actions: ['read'], condition: 'own' } });
@@ -36,8 +37,8 @@ test('profiles that may read what they write and refer to are in order, and thos
   const { status, message } = await checkReadRights(service().db);
   expect(status).toBe('warn');
   expect(message.split('. ')[0]?.split('; ')).toEqual([
-    'blind writes order, which refers to customer, without `read` of it',
-    'owner writes order, which refers to customer, and reads own entities of it alone',
+    'blind writes order, which refers to customer, without `label` or `read` of it',
+    'owner writes order, which refers to customer, and sees own entities of it alone',
     'writer updates note without `read`',
   ]);
 });

@@ -32,6 +32,12 @@ create table api_key (
   revoked_at timestamp with time zone
 );
 
+create table attribute (
+  owner text not null,
+  name text not null,
+  schema json not null
+);
+
 create table audit_event (
   id bigint generated always as identity not null,
   at timestamp with time zone default clock_timestamp() not null,
@@ -139,7 +145,8 @@ create table identity (
   user_id bigint not null,
   created_at timestamp with time zone default now() not null,
   id uuid default gen_random_uuid() not null,
-  claims_at timestamp with time zone
+  claims_at timestamp with time zone,
+  claims jsonb
 );
 
 create table kysely_migration (
@@ -192,7 +199,8 @@ create table profile (
   id bigint generated always as identity not null,
   name text not null,
   label text not null,
-  locale text
+  locale text,
+  attributes jsonb default '{}'::jsonb not null
 );
 
 create table profile_role (
@@ -269,7 +277,9 @@ create table user_account (
   credential_version integer default 1 not null,
   active boolean default true not null,
   created_at timestamp with time zone default now() not null,
-  updated_at timestamp with time zone default now() not null
+  updated_at timestamp with time zone default now() not null,
+  attributes jsonb default '{}'::jsonb not null,
+  time_zone text
 );
 
 create table user_profile (
@@ -287,6 +297,12 @@ alter table api_key add constraint api_key_pkey PRIMARY KEY (id);
 alter table api_key add constraint api_key_profile_id_fkey FOREIGN KEY (profile_id) REFERENCES profile(id) ON DELETE CASCADE;
 
 alter table api_key add constraint api_key_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id);
+
+alter table attribute add constraint attribute_name_check CHECK (((name ~ '^[A-Za-z][A-Za-z0-9_-]{0,63}$'::text) AND (name <> ALL (ARRAY['name'::text, 'attributes'::text]))));
+
+alter table attribute add constraint attribute_owner_check CHECK ((owner = ANY (ARRAY['user'::text, 'profile'::text])));
+
+alter table attribute add constraint attribute_pkey PRIMARY KEY (owner, name);
 
 alter table audit_event add constraint audit_event_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'refused'::text, 'failed'::text])));
 
@@ -366,7 +382,7 @@ alter table role add constraint role_name_key UNIQUE (name);
 
 alter table role add constraint role_pkey PRIMARY KEY (id);
 
-alter table role_grant add constraint role_grant_action_check CHECK ((action = ANY (ARRAY['create'::text, 'read'::text, 'update'::text, 'delete'::text, 'type'::text, 'purge'::text])));
+alter table role_grant add constraint role_grant_action_check CHECK ((action = ANY (ARRAY['create'::text, 'read'::text, 'update'::text, 'delete'::text, 'type'::text, 'purge'::text, 'label'::text, 'adopt'::text, 'webhook'::text])));
 
 alter table role_grant add constraint role_grant_condition_check CHECK ((condition = ANY (ARRAY['any'::text, 'own'::text])));
 
@@ -451,11 +467,15 @@ create view entity_history_keep as
 
 CREATE TRIGGER api_key_changed AFTER UPDATE OF key_hash, profile_id, scopes, expires_at, revoked_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION forget_principal('key');
 
+CREATE TRIGGER attribute_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.attribute FOR EACH STATEMENT EXECUTE FUNCTION notify_attribute();
+
 CREATE TRIGGER audit_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER entity_type_changed AFTER INSERT OR DELETE OR UPDATE ON public.entity_type FOR EACH ROW EXECUTE FUNCTION notify_entity_type();
 
 CREATE TRIGGER identity_changed AFTER DELETE OR UPDATE OF issuer, subject, user_id OR TRUNCATE ON public.identity FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
+
+CREATE TRIGGER identity_claims_changed AFTER UPDATE OF claims ON public.identity FOR EACH ROW WHEN ((old.claims IS DISTINCT FROM new.claims)) EXECUTE FUNCTION forget_user_of_identity();
 
 CREATE TRIGGER profile_changed AFTER DELETE OR UPDATE ON public.profile FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
 
@@ -471,7 +491,7 @@ CREATE TRIGGER session_changed AFTER UPDATE OF token_hash, profile_id, idle_expi
 
 CREATE TRIGGER session_removed AFTER DELETE ON public.session FOR EACH ROW EXECUTE FUNCTION forget_principal('session');
 
-CREATE TRIGGER user_account_changed AFTER UPDATE OF active, credential_version, display_name ON public.user_account FOR EACH ROW EXECUTE FUNCTION forget_principal('user');
+CREATE TRIGGER user_account_changed AFTER UPDATE OF active, credential_version, display_name, attributes, time_zone ON public.user_account FOR EACH ROW EXECUTE FUNCTION forget_principal('user');
 
 CREATE TRIGGER user_account_of_entities BEFORE DELETE OR UPDATE OF name ON public.user_account FOR EACH ROW EXECUTE FUNCTION refuse_to_orphan_entities();
 
@@ -661,6 +681,15 @@ begin
   else
     perform pg_notify('principal', 'all');
   end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_user_of_identity()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('principal', 'user ' || old.user_id);
   return null;
 end $function$;
 
@@ -942,6 +971,15 @@ AS $function$
   from pg_inherits join pg_class on pg_class.oid = inhrelid, pg_get_expr(relpartbound, inhrelid) as bound
   where inhparent = parent
 $function$;
+
+CREATE OR REPLACE FUNCTION public.notify_attribute()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('principal', 'attribute');
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.notify_entity_type()
  RETURNS trigger

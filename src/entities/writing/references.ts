@@ -1,6 +1,6 @@
 /**
- * Which entities a caller may refer to: a new or changed reference needs `read` on its target, by a grant that covers it (rule 115). Otherwise a caller could
- * keep others from deleting what it may not see. A target that is not covered is refused as a missing one is, after the same statements.
+ * Which entities a caller may refer to: a new or changed reference needs `label` or `read` on its target, by a grant that covers it (rule 115). Otherwise a
+ * caller could keep others from deleting what it may not see. A target that is not covered is refused as a missing one is, after the same statements.
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';

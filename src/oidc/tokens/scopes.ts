@@ -2,7 +2,7 @@
 import type { Action, Scope } from '../../rights/vocabulary.ts';
 import type { AccessToken } from './verify.ts';
 
-const actionsOf: Record<'read' | 'write', readonly Action[]> = { read: ['read'], write: ['create', 'update', 'delete'] };
+const actionsOf: Record<'read' | 'write', readonly Action[]> = { read: ['read', 'label'], write: ['create', 'update', 'delete'] };
 
 /** One scope (RFC 6749, section 3.3). */
 export const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;

@@ -1,4 +1,4 @@
-/** A new or changed reference needs `read` on its target, by a grant that covers it; otherwise the target looks like a missing one (rule 115). */
+/** A new or changed reference needs `label` or `read` on its target, by a grant that covers it; otherwise the target looks like a missing one (rule 115). */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { declareType, type Entity } from '../../support/entities.ts';
@@ -11,6 +11,8 @@ type Body = Entity & ProblemBody & { results: { status: number; entity: Entity; 
 let blind: Call;
 let owner: Call;
 let reader: Call;
+/** Reads no customer, and sees the names of all. */
+let labeller: Call;
 let admin: Call;
 const missing = '9000000000000000000';
 let foreign: string;
@@ -28,6 +30,7 @@ beforeAll(async () => {
   blind = await as('blind', { order, customer: ['create'] });
   owner = await as('owner', { order, customer: { actions: writes, condition: 'own' } });
   reader = await as('reader', { order, customer: ['read'] });
+  labeller = await as('labeller', { order, customer: ['label'] });
   const reference = { type: ['string', 'null'], format: 'int64' };
   await declareType(service(), 'customer', { type: 'object' });
   await declareType(service(), 'order', {
@@ -105,7 +108,7 @@ const orders = async () =>
     await sql<{
       key: string;
       fields: string;
-    }>`select key, fields::text from entity where name = 'order' and fields::text like ${`%${foreign}%`}`.execute(service().db)
+    }>`select key, fields::text from entity where name = 'order' and fields::text like ${`%"${foreign}"%`}`.execute(service().db)
   ).rows.length;
 const shown = ({ status, headers, body }: Answer<Body>) => ({
   status,
@@ -116,9 +119,9 @@ const shown = ({ status, headers, body }: Answer<Body>) => ({
 });
 
 describe.for(Object.keys(roads))('%s', (road) => {
-  test('200, 201 and 422 — to what the caller may read, and to nothing else; that looks like a missing entity (rule 115)', async () => {
+  test('200, 201 and 422 — to what the caller may label or read, and to nothing else; that looks like a missing entity (rule 115)', async () => {
     const run = roads[road] ?? expect.unreachable();
-    for (const who of [reader, admin]) {
+    for (const who of [reader, labeller, admin]) {
       const answer = await run(who, foreign);
       expect(answer.status, answer.text).toBe(statusOf(road));
     }
@@ -135,6 +138,45 @@ describe.for(Object.keys(roads))('%s', (road) => {
     // Of the setup of a restore from the past, no live order is left either.
     expect(await orders()).toBe(before);
   });
+});
+
+test('403 and 422 — `label` alone shows no entity, not to lists, includes, filters or values of a reference (rule 115)', async () => {
+  const key = await create(labeller, 'order', { customer: foreign });
+  for (const path of [`entity/customer/${foreign}`, 'entity/customer', `entity/customer/${foreign}/history`]) {
+    expect((await send(reader, 'GET', path)).status, path).toBe(200);
+    expect([path, (await send(labeller, 'GET', path)).status]).toEqual([path, 403]);
+  }
+  const included = async (who: Call) => {
+    const { body } = await service().call<{ included: { customer?: object } }>('GET', `/rest/entity/order/${key}?include=customer`, who);
+    return Object.keys(body.included.customer ?? {});
+  };
+  expect(await included(reader)).toEqual([foreign]);
+  expect(await included(labeller)).toEqual([]);
+  const matched = (who: Call) =>
+    service().call<{ items: unknown[] }>('POST', '/rest/entity/order/query', {
+      ...who,
+      json: { filter: { $key: key, customer: { $match: { $key: foreign } } } },
+    });
+  expect((await matched(reader)).body.items).toHaveLength(1);
+  expect((await matched(labeller)).body.items).toEqual([]);
+  for (const method of ['POST', 'DELETE']) {
+    const refused = await send(labeller, method, `entity/customer/${foreign}`, method === 'POST' ? { json: {} } : {});
+    expect([method, refused.status]).toEqual([method, 403]);
+  }
+});
+
+test('201 and 422 — own entities by `label` and all by `read` are all entities; own by both are own ones (rule 115)', async () => {
+  const order = { actions: writes, condition: 'any' as const };
+  const both = await as('both', { order, customer: { actions: ['create', 'label'], condition: 'own' }, '*': ['read'] });
+  expect((await send(both, 'POST', 'entity/order', { json: { customer: foreign } })).status).toBe(201);
+  const own = await as('own', {
+    order,
+    customer: { actions: ['create', 'label'], condition: 'own' },
+    '*': { actions: ['read'], condition: 'own' },
+  });
+  const mine = await create(own, 'customer', {});
+  expect((await send(own, 'POST', 'entity/order', { json: { customer: mine } })).status).toBe(201);
+  expect((await send(own, 'POST', 'entity/order', { json: { customer: foreign } })).status).toBe(422);
 });
 
 test('200 — a reference that stays needs nothing; one that goes and comes is new (rule 115)', async () => {
