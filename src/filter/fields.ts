@@ -1,4 +1,5 @@
 /** The fields that a filter or a sort can name, and the types by which their values are compared. */
+import type { Filter } from './syntax.ts';
 
 /**
  * How two values of a field compare. `date-time`: an instant of whole microseconds, as the envelope and the fields of rules have it; `instant`: one with all its
@@ -36,12 +37,22 @@ export interface FieldTypes {
   foldingOf?(field: Field): number | 'unindexed' | undefined;
   /** What the field refers to; undefined for a field that is no reference. Without this member no filter looks through references. */
   targetOf?(field: Field): Target | undefined;
+  /** The reference to this name that the text `name.field` has; undefined if there is none. Without this member nothing refers to it. */
+  referrerOf?(reference: string): Referrer | undefined;
 }
 
 /** The entities that a reference leads to: their name, and the types of their fields. */
 export interface Target {
   name: string;
   fields: FieldTypes;
+}
+
+/** The entities that lead to one by a reference. */
+export interface Referrer extends Target {
+  /** The field that leads to it. */
+  by: Field;
+  /** The entry of `x-index` without which it costs too much to find those that fulfil the filter; empty if no entry helps, undefined if it costs little. */
+  lackedIndex(filter: Filter): readonly string[] | undefined;
 }
 
 /** The fields of a name without a declared type: all exist. */

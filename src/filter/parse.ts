@@ -6,8 +6,10 @@ import { maximumFaults, type Fault } from '../problems/faults.ts';
 import { expectedOneOf } from '../problems/expected.ts';
 import { looksLikeName, placeOf, positionsIn } from '../problems/pointer.ts';
 import { isEnvelopeName, isOfEnvelope, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
-import { foldedOperators, operators, operatorsOf, type Operand } from './operators.ts';
+import { operandName, readOperand, type Reference } from './operands.ts';
+import { foldedOperators, operators, operatorsOf, typeName, type TestedField } from './operators.ts';
 import { all, any, everyEntity, not, type Filter } from './syntax.ts';
+import type { VariableTypes } from './variables.ts';
 
 export interface FilterLimits {
   /** The most tests: each operator, and each value without one, is a test. */
@@ -16,30 +18,40 @@ export interface FilterLimits {
   depth: number;
   /** The most values of `$in` and `$nin`. */
   inValues: number;
+  /** The most references in a row that it looks through, in either direction. */
+  references: number;
+  /** The most of `$some` and `$none` together, and of these and `$match`. */
+  some: number;
+  lookUps: number;
 }
 
 /** The limits of a filter in the body of a request, and of one in the URL. */
-export const bodyLimits: Readonly<FilterLimits> = { tests: 50, depth: 5, inValues: 1_000 };
+export const bodyLimits: Readonly<FilterLimits> = { tests: 50, depth: 5, inValues: 1_000, references: 2, some: 2, lookUps: 50 };
 export const urlLimits: Readonly<FilterLimits> = { ...bodyLimits, inValues: 200 };
 
-/** The most references in a row that a filter looks through. */
-export const maximumMatches = 2;
+/** The limits of the rule of a grant. */
+const ruleLimits: Readonly<FilterLimits> = { ...bodyLimits, tests: 20, references: 3, some: 4, lookUps: 4 };
 
-/** The filter, or the first {@link maximumFaults} of its faults, whose pointers begin at the filter itself. */
-export function parseFilter(value: unknown, types: FieldTypes, limits: Readonly<FilterLimits>): { filter: Filter } | { faults: Fault[] } {
-  const reader = new FilterReader(value, types, limits);
+type Parsed = { filter: Filter } | { faults: Fault[] };
+
+/** The rule of a grant over entities with these fields, read as {@link parseFilter} reads a filter of a caller. */
+export function parseRule(value: unknown, types: FieldTypes, variables: VariableTypes): Parsed {
+  return parseFilter(value, types, ruleLimits, variables);
+}
+
+/**
+ * The filter, or the first {@link maximumFaults} of its faults, whose pointers begin at the filter itself. Without `variables` values stand alone: there are
+ * no `$var`, no `$field` and no `$ago`.
+ */
+export function parseFilter(value: unknown, types: FieldTypes, limits: Readonly<FilterLimits>, variables?: VariableTypes): Parsed {
+  const reader = new FilterReader(value, { types, limits, variables });
   const filter = reader.filter(value, []);
   return reader.faults.length > 0 ? { faults: reader.faults.slice(0, maximumFaults) } : { filter };
 }
 
-const combinators: ReadonlySet<string> = new Set(['$and', '$or', '$not']);
-
-/** The fault of a combinator inside of a field. */
-function misplaced(combinator: string, field: Field): Unplaced {
-  if (!field.every(looksLikeName)) return { code: 'unknown-operator' };
-  const inside = `${field.map((name) => `{"${name}":`).join('')}…${'}'.repeat(field.length)}`;
-  return { code: 'unknown-operator', values: { instead: `{"${combinator}":${combinator === '$not' ? inside : `[${inside}]`}}` } };
-}
+const combinators = ['$and', '$or', '$not'] as const;
+type Combinator = (typeof combinators)[number];
+const isCombinator = (name: string): name is Combinator => combinators.some((each) => each === name);
 
 /** The fault of a folded test without an index, with the entry of `x-index` that would serve it. */
 function needsFolding(field: Field): Unplaced {
@@ -51,19 +63,27 @@ type FilterPath = readonly (string | number)[];
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+interface FilterContext {
+  types: FieldTypes;
+  limits: Readonly<FilterLimits>;
+  variables: VariableTypes | undefined;
+}
+
 class FilterReader {
   readonly faults: Fault[] = [];
   readonly #positionOf: ReturnType<typeof positionsIn>;
   readonly #limits: Readonly<FilterLimits>;
-  /** Of the entities that are tested where the reader is: inside of `$match` those that the reference leads to. */
+  readonly #variables: VariableTypes | undefined;
+  /** Of the entities that are tested where the reader is: inside of `$match` and `$some` those at the other end of the reference. */
   #types: FieldTypes;
-  #matches = 0;
-  #tests = 0;
+  #references = 0;
+  #counts = { tests: 0, some: 0, lookUps: 0 };
 
-  constructor(value: unknown, types: FieldTypes, limits: Readonly<FilterLimits>) {
+  constructor(value: unknown, { types, limits, variables }: FilterContext) {
     this.#positionOf = positionsIn(value);
     this.#types = types;
     this.#limits = limits;
+    this.#variables = variables;
   }
 
   filter(value: unknown, path: FilterPath, depth = 1): Filter {
@@ -73,22 +93,19 @@ class FilterReader {
   }
 
   #member(name: string, member: unknown, path: FilterPath, depth: number): Filter {
-    switch (name) {
-      case '$and':
-        return all(this.#filters(member, path, depth));
-      case '$or':
-        return any(this.#filters(member, path, depth));
-      case '$not':
-        return not(this.filter(member, path, depth + 1));
-    }
+    if (isCombinator(name)) return this.#combined(name, member, path, (one, at) => this.filter(one, at, depth + 1));
+    if (name === '$some') return this.#some(member, path, depth);
+    if (name === '$none') return not(this.#some(member, path, depth));
     if (isEnvelopeName(name)) return this.#test([name], envelopeTypes[name], member, path, depth);
     if (name.startsWith('$')) return this.#refuse(path, { code: 'not-addressable' });
     return this.#field([name], member, path, depth);
   }
 
-  #filters(value: unknown, path: FilterPath, depth: number): Filter[] {
-    if (!Array.isArray(value)) return [this.#refuse(path, { code: 'invalid-type', values: { allowed: 'array' } })];
-    return value.map((one, index) => this.filter(one, [...path, index], depth + 1));
+  #combined(name: Combinator, value: unknown, path: FilterPath, read: (one: unknown, path: FilterPath) => Filter): Filter {
+    if (name === '$not') return not(read(value, path));
+    if (!Array.isArray(value)) return this.#refuse(path, { code: 'invalid-type', values: { allowed: 'array' } });
+    const each = value.map((one, index) => read(one, [...path, index]));
+    return name === '$and' ? all(each) : any(each);
   }
 
   #field(field: Field, value: unknown, path: FilterPath, depth: number): Filter {
@@ -106,60 +123,82 @@ class FilterReader {
     return `${names.map((name) => `{"${name}":`).join('')}…${'}'.repeat(names.length)}`;
   }
 
-  /** A value stands for its equality, an object has operators, or the members of the field. */
+  /** A value stands for its equality, an object has operators, or the members of the field. Both may have combinations of tests of the field beside. */
   #test(field: Field, type: FieldType, value: unknown, path: FilterPath, depth: number): Filter {
-    if (!isObject(value)) return this.#operator({ field, type, value }, '$eq', path, depth);
-    const names = Object.keys(value);
-    const combinator = names.find((name) => combinators.has(name));
-    if (combinator !== undefined) return this.#refuse([...path, combinator], misplaced(combinator, field));
-    if (names.some((name) => name.startsWith('$')))
-      return all(names.map((name) => this.#operator({ field, type, value: value[name] }, name, [...path, name], depth)));
-    if (type !== 'object' && type !== 'any')
-      return this.#refuse(path, {
-        code: 'invalid-type',
-        values: { allowed: typeof type !== 'string' ? 'array' : type === 'instant' ? 'date-time' : type },
-      });
+    if (!isObject(value) || this.#isOperand(value)) return this.#operator({ field, type, value }, '$eq', path, depth);
+    const { combined = [], others = [] } = Object.groupBy(Object.keys(value), (name) => (isCombinator(name) ? 'combined' : 'others'));
+    const combinations = combined.map((name) =>
+      this.#combined(name as Combinator, value[name], [...path, name], (one, at) => this.#inner(field, type, one, at, depth + 1)),
+    );
+    if (others.some((name) => name.startsWith('$')))
+      return all([
+        ...combinations,
+        ...others.map((name) => this.#operator({ field, type, value: value[name] }, name, [...path, name], depth)),
+      ]);
+    if (others.length === 0 && combined.length > 0) return all(combinations);
+    if (type !== 'object' && type !== 'any') return this.#refuse(path, { code: 'invalid-type', values: { allowed: typeName(type) } });
     // Without tests it would hold for every entity, with the field or without.
-    if (names.length === 0) return this.#refuse(path, { code: 'invalid-value' });
+    if (others.length === 0) return this.#refuse(path, { code: 'invalid-value' });
     if (depth >= this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });
-    return all(names.map((name) => this.#field([...field, name], value[name], [...path, name], depth + 1)));
+    return all([...combinations, ...others.map((name) => this.#field([...field, name], value[name], [...path, name], depth + 1))]);
   }
 
-  #operator(operand: Operand, name: string, path: FilterPath, depth: number): Filter {
-    if (name === '$fold') return this.#fold(operand, path, depth);
-    this.#tests += 1;
-    if (this.#tests > this.#limits.tests) {
-      const isFirst = this.#tests === this.#limits.tests + 1;
-      return isFirst ? this.#refuse(path, { code: 'too-many-tests', values: { limit: this.#limits.tests } }) : everyEntity;
-    }
-    if (name === '$match') return this.#match(operand, path, depth);
+  /** A test inside of a combination of tests of the field. */
+  #inner(field: Field, type: FieldType, value: unknown, path: FilterPath, depth: number): Filter {
+    if (depth > this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });
+    return this.#test(field, type, value, path, depth);
+  }
+
+  #isOperand(value: unknown): boolean {
+    return this.#variables !== undefined && operandName(value) !== undefined;
+  }
+
+  /** Counts one more, and records a fault at the first one beyond the limit. */
+  #isWithin(count: 'tests' | 'some' | 'lookUps', path: FilterPath): boolean {
+    this.#counts[count] += 1;
+    const limit = this.#limits[count];
+    if (this.#counts[count] === limit + 1) this.#refuse(path, { code: 'too-many-tests', values: { limit } });
+    return this.#counts[count] <= limit;
+  }
+
+  #operator(tested: TestedField, name: string, path: FilterPath, depth: number): Filter {
+    if (name === '$fold') return this.#fold(tested, path, depth);
+    if (!this.#isWithin('tests', path)) return everyEntity;
+    if (name === '$match') return this.#match(tested, path, depth);
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
-    if (!operator) {
-      const isReference = this.#types.targetOf?.(operand.field) !== undefined;
-      return this.#refuse(path, {
-        code: 'unknown-operator',
-        ...expectedOneOf([
-          ...operatorsOf(operand.type),
-          ...(typeof this.#foldingOf(operand.field) === 'number' ? ['$fold'] : []),
-          ...(isReference ? ['$match'] : []),
-        ]),
-      });
-    }
+    if (!operator) return this.#refuse(path, { code: 'unknown-operator', ...expectedOneOf(this.#operatorsOf(tested)) });
     return operator(
-      { ...operand, texts: this.#types.textsOf?.(operand.field) },
+      { ...tested, texts: this.#types.textsOf?.(tested.field) },
       {
         refuse: (fault, at = []) => this.#refuse([...path, ...at], fault),
+        referenceIn: (value, at = []) => this.#referenceIn(value, [...path, ...at]),
         inValues: this.#limits.inValues,
       },
     );
   }
 
+  #operatorsOf({ field, type }: TestedField): string[] {
+    const folds = typeof this.#foldingOf(field) === 'number' ? ['$fold'] : [];
+    const matches = this.#types.targetOf?.(field) === undefined ? [] : ['$match'];
+    return [...operatorsOf(type), ...folds, ...matches, ...combinators];
+  }
+
+  /** An operand that is no value. */
+  #referenceIn(value: unknown, path: FilterPath): Reference | 'refused' | undefined {
+    const name = this.#variables && operandName(value);
+    if (!this.#variables || !name) return undefined;
+    const read = readOperand(name, (value as Record<string, unknown>)[name], this.#types, this.#variables);
+    if (!('code' in read)) return read;
+    this.#refuse([...path, name], read);
+    return 'refused';
+  }
+
   /** The tests of the text without regard to case and accents: a value stands for its equality. */
-  #fold({ field, type, value }: Operand, path: FilterPath, depth: number): Filter {
+  #fold({ field, type, value }: TestedField, path: FilterPath, depth: number): Filter {
     const folding = this.#foldingOf(field);
     if (folding === undefined) return this.#refuse(path, { code: 'not-filterable', values: { allowed: operatorsOf(type).join(', ') } });
     if (folding === 'unindexed') return this.#refuse(path, needsFolding(field));
-    const operand: Operand = { field, type: 'folded', value, maximumFolded: folding };
+    const operand: TestedField = { field, type: 'folded', value, maximumFolded: folding };
     if (!isObject(value)) return this.#operator(operand, '$eq', path, depth);
     const tests = Object.entries(value);
     if (tests.length === 0) return this.#refuse(path, { code: 'invalid-value' });
@@ -177,17 +216,40 @@ class FilterReader {
   }
 
   /** The tests of the entity that the reference leads to. */
-  #match({ field, value }: Operand, path: FilterPath, depth: number): Filter {
+  #match({ field, value }: TestedField, path: FilterPath, depth: number): Filter {
     const target = this.#types.targetOf?.(field);
     if (!target) return this.#refuse(path, { code: 'not-a-reference' });
-    if (this.#matches === maximumMatches) return this.#refuse(path, { code: 'too-deep', values: { limit: maximumMatches } });
+    return { kind: 'match', field, to: target.name, of: this.#elsewhere(target.fields, value, path, depth) };
+  }
+
+  /** The tests of the entities that lead to this one: `{"name.field": filter}`. */
+  #some(value: unknown, path: FilterPath, depth: number): Filter {
+    if (!this.#isWithin('tests', path) || !this.#isWithin('some', path)) return everyEntity;
+    if (!isObject(value)) return this.#refuse(path, { code: 'invalid-type', values: { allowed: 'object' } });
+    const [reference, ...others] = Object.keys(value);
+    if (reference === undefined || others.length > 0)
+      return this.#refuse(path, { code: 'invalid-value', values: { minimum: 1, maximum: 1 } });
+    const at = [...path, reference];
+    const referrer = this.#types.referrerOf?.(reference);
+    if (!referrer) return this.#refuse(at, { code: 'not-a-reference' });
+    const of = this.#elsewhere(referrer.fields, value[reference], at, depth);
+    const entry = this.faults.length === 0 ? referrer.lackedIndex(of) : undefined;
+    if (entry) return this.#refuse(at, { code: 'needs-index', ...(entry.length > 0 && { values: { entry: JSON.stringify(entry) } }) });
+    return { kind: 'some', field: ['$key'], name: referrer.name, by: referrer.by, of };
+  }
+
+  /** The filter of entities at the other end of a reference. */
+  #elsewhere(fields: FieldTypes, value: unknown, path: FilterPath, depth: number): Filter {
+    if (!this.#isWithin('lookUps', path)) return everyEntity;
+    const { references } = this.#limits;
+    if (this.#references === references) return this.#refuse(path, { code: 'too-deep', values: { limit: references } });
     const types = this.#types;
-    this.#types = target.fields;
-    this.#matches += 1;
+    this.#types = fields;
+    this.#references += 1;
     const of = this.filter(value, path, depth + 1);
     this.#types = types;
-    this.#matches -= 1;
-    return { kind: 'match', field, to: target.name, of };
+    this.#references -= 1;
+    return of;
   }
 
   #refuse(path: FilterPath, fault: Unplaced): Filter {

@@ -65,7 +65,7 @@ export function unknownField(name: string): Unplaced {
 export function decidingTerms(sort: readonly SortTerm[], filter: Filter): SortTerm[] {
   // Texts that are the same folded may differ.
   const equal = conjuncts(filter).flatMap((test) =>
-    test.kind === 'compare' && test.operator === '=' && test.type !== 'folded' ? [test.field] : [],
+    test.kind === 'compare' && test.operator === '=' && test.type !== 'folded' && test.operand.kind !== 'field' ? [test.field] : [],
   );
   return sort.filter(({ field }) => !isKey(field) && !equal.some((one) => isDeepStrictEqual(one, field)));
 }

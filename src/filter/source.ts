@@ -32,6 +32,11 @@ export const sqlTypes: Readonly<Record<ScalarType, string>> = {
   boolean: 'boolean',
 };
 
+/** SQL: an instant of either type with all its digits, as the type `instant` compares it. */
+export function asInstant(value: RawBuilder<unknown>, type: ScalarType): RawBuilder<unknown> {
+  return type === 'instant' ? value : sql`extract(epoch from ${value})`;
+}
+
 /** SQL: the collation of a language, as PostgreSQL names those of ICU; without a language that of code points. */
 export function collationName(language: string | undefined): RawBuilder<unknown> {
   return language === undefined ? sql`"C"` : sql.id('pg_catalog', `${language}-x-icu`);

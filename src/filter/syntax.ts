@@ -3,21 +3,55 @@
  * A field that is missing or null, or has a value of another type, fulfils no test but `exists` and `null`.
  */
 import type { RawBuilder } from 'kysely';
-import type { Field } from './fields.ts';
+import type { Field, ScalarType } from './fields.ts';
+import type { Source } from './source.ts';
 import type { TypedValue } from './values.ts';
 
 export type Filter = { kind: 'all' | 'any'; of: readonly Filter[] } | { kind: 'not'; of: Filter } | Test;
 
+/** What a test compares its field with. A field and a variable have types of their own, which fit that of the test. */
+export type Operand = Constant | Variable | Clock | { kind: 'field'; field: Field; type: ScalarType };
+
+export interface Constant {
+  kind: 'value';
+  value: TypedValue['value'];
+}
+
+/** A value that the caller has or lacks. {@link withVariables} puts the value in its place, or a statement brings it (variables.ts). */
+export interface Variable {
+  kind: 'variable';
+  name: string;
+  type: ScalarType;
+}
+
+/** The time of the statement: as an instant, or of a test of a day as the day in the time zone of the caller. */
+export interface Clock {
+  kind: 'clock';
+  /** Subtracted from the time; undefined for the time itself. */
+  ago: Duration | undefined;
+  /** The caller's time zone; undefined as long as the caller is unknown. */
+  zone: string | undefined;
+}
+
+export interface Duration {
+  /** Whether the time is later by it instead of earlier. */
+  isAhead: boolean;
+  /** As ISO 8601 writes it, without a sign. */
+  length: string;
+}
+
 export type Test =
-  | ({ kind: 'compare'; field: Field; operator: '=' | '<' | '<=' | '>' | '>=' } & TypedValue)
+  | { kind: 'compare'; field: Field; type: ScalarType; operator: '=' | '<' | '<=' | '>' | '>='; operand: Operand }
   /** Equal to one of the values, which have one type. */
-  | { kind: 'in'; field: Field; type: TypedValue['type']; values: readonly TypedValue['value'][] }
-  /** A text that begins with the value. */
-  | { kind: 'prefix'; field: Field; type: 'string' | 'folded'; value: string }
-  /** A text that contains the value. */
-  | { kind: 'substring'; field: Field; type: 'string' | 'folded'; value: string }
-  /** An array that has the value as an item. */
-  | { kind: 'member'; field: Field; value: string | number | boolean | null }
+  | { kind: 'in'; field: Field; type: ScalarType; values: readonly TypedValue['value'][] }
+  /** Equal to one of the items of a variable that is a list. */
+  | { kind: 'in-list'; field: Field; type: ScalarType; operand: Variable }
+  /** A text that begins with the operand. */
+  | { kind: 'prefix'; field: Field; type: 'string' | 'folded'; operand: Constant | Variable }
+  /** A text that contains the operand. */
+  | { kind: 'substring'; field: Field; type: 'string' | 'folded'; operand: Constant | Variable }
+  /** An array that has the operand as an item. */
+  | { kind: 'member'; field: Field; operand: { kind: 'value'; value: TypedValue['value'] | null } | Variable }
   /** JSON null. */
   | { kind: 'null'; field: Field }
   /** Any value, null included. */
@@ -26,11 +60,30 @@ export type Test =
   | { kind: 'search'; field: Field; words: string }
   /** The entity that the reference leads to fulfils the filter; it is called `to`. `entities/querying/match.ts` turns it into a test of the key. */
   | { kind: 'match'; field: Field; to: string; of: Filter }
-  /** The key in the field fulfils an SQL condition, which costs as much as this number of tests. */
-  | { kind: 'lookup'; field: Field; type: 'int64'; holds: (key: RawBuilder<unknown>) => RawBuilder<boolean>; tests: number };
+  /** One of the entities called `name` that lead to this one by their field `by` fulfils the filter. `field` is the key of this one. */
+  | { kind: 'some'; field: Field; name: string; by: Field; of: Filter }
+  | Lookup;
+
+/** The key in the field is that of an entity elsewhere which fulfils `of`. */
+export interface Lookup {
+  kind: 'lookup';
+  field: Field;
+  type: 'int64';
+  of: Filter;
+  source: Source;
+  /** SQL: whether there is such an entity. `condition` is `of` over the source. */
+  exists: (key: RawBuilder<unknown>, condition: RawBuilder<boolean>) => RawBuilder<boolean>;
+  /** The number of tests that cost as much. */
+  tests: number;
+}
 
 /** The filter that every entity fulfils. */
 export const everyEntity: Filter = { kind: 'all', of: [] };
+
+/** The filter that no entity fulfils. */
+export const noEntity: Filter = { kind: 'any', of: [] };
+
+export const constant = <T extends Constant['value'] | null>(value: T) => ({ kind: 'value', value }) as const;
 
 export const not = (of: Filter): Filter => ({ kind: 'not', of });
 export const all = (of: readonly Filter[]): Filter => (of.length === 1 && of[0] ? of[0] : { kind: 'all', of });
@@ -74,4 +127,10 @@ export function testsOf(filter: Filter): Test[] {
     default:
       return [filter];
   }
+}
+
+/** The fields that the test compares: its own, and that of its operand. */
+export function comparedFields(test: Test): { field: Field; type: ScalarType | undefined }[] {
+  const own = { field: test.field, type: 'type' in test ? test.type : undefined };
+  return test.kind === 'compare' && test.operand.kind === 'field' ? [own, test.operand] : [own];
 }

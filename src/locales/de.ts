@@ -245,7 +245,8 @@ export const de: Catalogue = {
     'invalid-cursor': 'Dieser Cursor gehört nicht zu dieser Liste. Beginnen Sie ohne ihn von vorn.',
     'unknown-field':
       'Der Typ der Entität hat kein solches Feld[: {name}]. Prüfen Sie die Schreibweise.[ Schreiben Sie stattdessen {instead}.]',
-    'unknown-operator': 'Diesen Operator gibt es nicht. Prüfen Sie die Schreibweise.[ Schreiben Sie stattdessen {instead}.]',
+    'unknown-operator': 'Diesen Operator gibt es nicht. Prüfen Sie die Schreibweise.',
+    'unknown-variable': 'Diese Variable gibt es nicht. Prüfen Sie die Schreibweise.',
     'not-filterable': 'Ein Feld dieses Typs lässt sich so nicht verwenden.[ Unterstützte Operatoren: {allowed}.]',
     'not-addressable':
       'Ein Name, der mit $ beginnt, ist kein Feld. Filter und Sortierungen dürfen $key, $version, $createdAt, $createdBy, $updatedAt und $updatedBy verwenden.',

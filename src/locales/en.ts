@@ -227,7 +227,8 @@ export const en: Catalogue = {
     'member-name-reserved': 'The name of this member is reserved. Use another one.',
     'invalid-cursor': 'This cursor does not belong to this list. Begin again without it.',
     'unknown-field': 'The type of the entity has no such field[: {name}]. Check its spelling.[ Write {instead} instead.]',
-    'unknown-operator': 'There is no such operator. Check its spelling.[ Write {instead} instead.]',
+    'unknown-operator': 'There is no such operator. Check its spelling.',
+    'unknown-variable': 'There is no such variable. Check its spelling.',
     'not-filterable': 'A field of this type cannot be used in this way.[ Supported operators: {allowed}.]',
     'not-addressable':
       'A name that begins with $ is no field. Filters and sorts may use $key, $version, $createdAt, $createdBy, $updatedAt and $updatedBy.',

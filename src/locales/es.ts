@@ -233,7 +233,8 @@ export const es: Catalogue = {
     'member-name-reserved': 'El nombre de este miembro está reservado. Utilice otro.',
     'invalid-cursor': 'Este cursor no pertenece a esta lista. Empiece de nuevo sin él.',
     'unknown-field': 'El tipo de la entidad no tiene este campo[: {name}]. Compruebe cómo está escrito.[ Escriba {instead} en su lugar.]',
-    'unknown-operator': 'Este operador no existe. Compruebe cómo está escrito.[ Escriba {instead} en su lugar.]',
+    'unknown-operator': 'Este operador no existe. Compruebe cómo está escrito.',
+    'unknown-variable': 'Esta variable no existe. Compruebe cómo está escrita.',
     'not-filterable': 'Un campo de este tipo no puede usarse así.[ Operadores admitidos: {allowed}.]',
     'not-addressable':
       'Un nombre que empieza por $ no es un campo. Los filtros y los órdenes pueden usar $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',

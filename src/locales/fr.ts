@@ -239,7 +239,8 @@ export const fr: Catalogue = {
     'member-name-reserved': 'Le nom de ce membre est réservé. Utilisez-en un autre.',
     'invalid-cursor': 'Ce curseur n’appartient pas à cette liste. Recommencez sans lui.',
     'unknown-field': 'Le type de l’entité n’a pas ce champ[ : {name}]. Vérifiez son orthographe.[ Écrivez plutôt {instead}.]',
-    'unknown-operator': 'Cet opérateur n’existe pas. Vérifiez son orthographe.[ Écrivez plutôt {instead}.]',
+    'unknown-operator': 'Cet opérateur n’existe pas. Vérifiez son orthographe.',
+    'unknown-variable': 'Cette variable n’existe pas. Vérifiez son orthographe.',
     'not-filterable': 'Un champ de ce type ne peut pas être utilisé ainsi.[ Opérateurs pris en charge : {allowed}.]',
     'not-addressable':
       'Un nom qui commence par $ n’est pas un champ. Les filtres et les tris peuvent utiliser $key, $version, $createdAt, $createdBy, $updatedAt et $updatedBy.',

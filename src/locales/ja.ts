@@ -235,7 +235,8 @@ export const ja: Catalogue = {
     'invalid-cursor': 'このカーソルはこの一覧のものではありません。カーソルなしで最初からやり直してください。',
     'unknown-field':
       'このエンティティの型にはこのフィールドがありません[：{name}]。綴りを確認してください。[代わりに {instead} と書いてください。]',
-    'unknown-operator': 'この演算子はありません。綴りを確認してください。[代わりに {instead} と書いてください。]',
+    'unknown-operator': 'この演算子はありません。綴りを確認してください。',
+    'unknown-variable': 'この変数はありません。綴りを確認してください。',
     'not-filterable': 'この型のフィールドはこのようには使えません。[対応している演算子：{allowed}。]',
     'not-addressable':
       '$ で始まる名前はフィールドではありません。フィルターと並べ替えでは $key、$version、$createdAt、$createdBy、$updatedAt、$updatedBy を使えます。',

@@ -34,6 +34,7 @@ export type FaultCode =
   | 'invalid-cursor'
   | 'unknown-field'
   | 'unknown-operator'
+  | 'unknown-variable'
   | 'not-filterable'
   | 'not-addressable'
   | 'not-a-reference'
@@ -80,7 +81,6 @@ export const faultValues = {
   'too-many-values': { limit: 'number' },
   'member-name-too-long': { limit: 'number' },
   'unknown-field': { name: 'text', instead: 'text' },
-  'unknown-operator': { instead: 'text' },
   'not-filterable': { allowed: 'text' },
   'not-a-reference': { allowed: 'text' },
   'needs-index': { fields: 'text', entry: 'text', path: 'text' },

@@ -11,6 +11,7 @@ import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
 import { entitySource } from '../../src/filter/source.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { fulfils, type ModelRow, type ModelType, type TypeOf } from '../support/filter-model.ts';
+import { storeRows } from '../support/filter-rows.ts';
 import { declaredEntity, declaredFields, declaredSchema, filtersOver, openEntity, openNames } from '../support/random-filters.ts';
 
 const seed = Number(process.env['LISTS_SEED'] ?? Date.now() % 1_000_000);
@@ -28,18 +29,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Stores the fields, and returns the rows as the model sees them. */
-async function store(name: string, all: readonly object[]): Promise<ModelRow[]> {
-  const { rows } = await client.query<Omit<ModelRow, 'fields'> & { fields: string }>(
-    `insert into entity (name, version, fields, created_by, updated_by)
-     select $1, n % 3 + 1, value, case when n % 2 = 0 then 'ada' else 'bob' end, 'ada'
-     from jsonb_array_elements($2::jsonb) with ordinality as input (value, n)
-     returning key::text as "$key", version::int as "$version", created_by as "$createdBy", updated_by as "$updatedBy",
-       to_jsonb(created_at) #>> '{}' as "$createdAt", to_jsonb(updated_at) #>> '{}' as "$updatedAt", fields::text`,
-    [name, JSON.stringify(all)],
-  );
-  return rows.map((row) => Object.assign(row, { fields: JSON.parse(row.fields) as ModelRow['fields'] }));
-}
+const store = (name: string, all: readonly object[]): Promise<ModelRow[]> => storeRows(client, name, all);
 
 /** The keys of the entities called `name` that fulfil the filter, as PostgreSQL says. */
 async function keysOf(name: string, filter: unknown, types: FieldTypes): Promise<string[]> {

@@ -28,18 +28,20 @@ describe('the grammar', () => {
     [{ a: { $in: [1, 'a', null, true] } }],
     [{ $key: '42', $version: { $gt: 1 }, $createdAt: { $lt: '2026-01-01T00:00:00Z' }, $createdBy: 'ada' }],
     [{ $and: [], $or: [], a: { $in: [], $nin: [] } }],
+    [{ a: { $or: [1, null, { $gt: 5, $not: { $lt: 7 } }], $not: 8, $and: [] } }],
+    [{ a: { b: 'z', $not: { c: 1 }, $or: [{ c: 2 }, { d: { $exists: true } }] } }],
     [{ toString: 1, hasOwnProperty: { $exists: true }, '': 1, 'a.b': 1, 'a~b/c': { $eq: 2 } }],
   ])('accepts %j', ([filter]) => {
     expect(faultsOf(filter)).toEqual([]);
   });
 
   test.for<[string, FieldTypes, string]>([
-    ['any field', undeclaredFields, '$eq, $ne, $in, $nin, $lt, $lte, $gt, $gte, $prefix, $contains, $exists, $empty'],
-    ['a boolean', { typeOf: () => 'boolean' }, '$eq, $ne, $in, $nin, $exists, $empty'],
+    ['any field', undeclaredFields, '$eq, $ne, $in, $nin, $lt, $lte, $gt, $gte, $prefix, $contains, $exists, $empty, $and, $or, $not'],
+    ['a boolean', { typeOf: () => 'boolean' }, '$eq, $ne, $in, $nin, $exists, $empty, $and, $or, $not'],
     [
       'a reference',
       { typeOf: () => 'boolean', targetOf: () => ({ name: 'b', fields: undeclaredFields }) },
-      '$eq, $ne, $in, $nin, $exists, $empty, $match',
+      '$eq, $ne, $in, $nin, $exists, $empty, $match, $and, $or, $not',
     ],
   ])('says which operators %s takes when there is no such operator', ([, types, values]) => {
     const parsed = parseFilter({ a: { $equals: 1 } }, types, bodyLimits);
@@ -60,14 +62,20 @@ describe('the grammar', () => {
     [{ $where: 'true' }, '/$where not-addressable'],
     [{ $match: {} }, '/$match not-addressable'],
     [{ a: { $foo: 1 } }, '/a/$foo unknown-operator'],
-    [{ a: { $not: { $gt: 1 } } }, '/a/$not unknown-operator'],
     [{ a: { $key: '1' } }, '/a/$key unknown-operator'],
     [{ a: { $gt: 1, b: 2 } }, '/a/b unknown-operator'],
     [{ a: { toString: 1, $gt: 1 } }, '/a/toString unknown-operator'],
     [{ a: [1] }, '/a invalid-type'],
     [{ a: { $eq: { $var: 'user.name' } } }, '/a/$eq invalid-type'],
-    [{ a: { b: 'z', $not: { c: 1 } } }, '/a/$not unknown-operator'],
-    [{ a: { $or: [] } }, '/a/$or unknown-operator'],
+    [{ a: { $or: {} } }, '/a/$or invalid-type'],
+    [{ a: { $not: {} } }, '/a/$not invalid-value'],
+    [{ a: { b: { $and: [{ $gt: 1 }, { $foo: 1 }] } } }, '/a/b/$and/1/$foo unknown-operator'],
+    [{ a: { $or: [1], b: 2, $gt: 3 } }, '/a/b unknown-operator'],
+    [{ $some: { 'member.project': {} } }, '/$some/member.project not-a-reference'],
+    [{ $none: {} }, '/$none invalid-value'],
+    [{ $some: { a: {}, b: {} } }, '/$some invalid-value'],
+    [{ $some: 'a' }, '/$some invalid-type'],
+    [{ a: { $some: {} } }, '/a/$some unknown-operator'],
     [{ a: { $in: 'x' } }, '/a/$in invalid-type'],
     [{ a: { $in: [1, [2]] } }, '/a/$in/1 invalid-type'],
     [{ a: { $nin: [{}] } }, '/a/$nin/0 invalid-type'],
@@ -109,6 +117,10 @@ describe('the limits', () => {
   test('5 objects inside each other, of $and, $or, $not and of fields', () => {
     expect(faultsOf(nested(4, { a: { $gt: 1 } }))).toEqual([]);
     expect(faultsOf(nested(5, { a: 1 }))).toEqual(['/$not/$not/$not/$not/$not invalid-value']);
+    expect(faultsOf({ a: { $not: { $or: [{ $and: [{ $not: 1 }] }] } } })).toEqual([]);
+    expect(faultsOf({ a: { $not: { $or: [{ $and: [{ $not: { $not: 1 } }] }] } } })).toEqual([
+      '/a/$not/$or/0/$and/0/$not/$not invalid-value',
+    ]);
     expect(faultsOf({ a: { b: { c: { d: { e: { $gt: 1 } } } } } })).toEqual([]);
     expect(faultsOf({ a: { b: { c: { d: { e: { f: 1 } } } } } })).toEqual(['/a/b/c/d/e invalid-value']);
   });

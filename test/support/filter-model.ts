@@ -30,27 +30,102 @@ const envelope: Record<string, ModelType> = {
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether the row fulfils the filter. */
-export function fulfils(row: ModelRow, filter: Json, typeOf: TypeOf): boolean {
+/** The variables of a filter by their names; `items` for a list. `value` is undefined for one that the caller lacks. */
+export type ModelVariables = Readonly<Record<string, { type: ModelType; isList?: boolean; value: unknown }>>;
+
+/** The rows that a name has, and the field by which they refer to others, for `$some` and `$none` by their `name.field`. */
+export type ModelReferrers = Readonly<Record<string, { rows: readonly ModelRow[]; typeOf: TypeOf; by: string }>>;
+
+export interface ModelContext {
+  typeOf: TypeOf;
+  variables?: ModelVariables;
+  referrers?: ModelReferrers;
+}
+
+/**
+ * Whether the row fulfils the filter. A test of a variable that is missing counts as false if it `mustHold`, and else as true: so it never lets a row in
+ * that some value of the variable would not let in.
+ */
+export function fulfils(row: ModelRow, filter: Json, context: TypeOf | ModelContext, mustHold = true): boolean {
+  const model = typeof context === 'function' ? { typeOf: context } : context;
   return Object.entries(filter).every(([name, value]) => {
-    if (name === '$and') return (value as Json[]).every((one) => fulfils(row, one, typeOf));
-    if (name === '$or') return (value as Json[]).some((one) => fulfils(row, one, typeOf));
-    if (name === '$not') return !fulfils(row, value as Json, typeOf);
-    const type = envelope[name];
-    return type ? passes(row[name as '$key'], type, value) : fieldPasses(row.fields, name, name, value, typeOf);
+    if (name === '$and') return (value as Json[]).every((one) => fulfils(row, one, model, mustHold));
+    if (name === '$or') return (value as Json[]).some((one) => fulfils(row, one, model, mustHold));
+    if (name === '$not') return !fulfils(row, value as Json, model, !mustHold);
+    if (name === '$none') return !fulfils(row, { $some: value }, model, !mustHold);
+    if (name === '$some') return hasReferrer(row, value as Json, model, mustHold);
+    return new FieldModel(row, model).passes(name, value, mustHold);
   });
 }
 
-function fieldPasses(object: unknown, name: string, path: string, test: unknown, typeOf: TypeOf): boolean {
-  const value = isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
-  if (isObject(test) && !Object.keys(test).some((operator) => operator.startsWith('$')))
-    return Object.entries(test).every(([member, inner]) => fieldPasses(value, member, `${path}.${member}`, inner, typeOf));
-  return passes(value, typeOf(path), test);
+function hasReferrer(row: ModelRow, some: Json, { variables, referrers }: ModelContext, mustHold: boolean): boolean {
+  const [[name, filter] = ['', {}]] = Object.entries(some);
+  const referrer = referrers?.[name];
+  if (!referrer) throw new Error(`the model has no reference ${name}`);
+  const { rows, typeOf, by } = referrer;
+  return rows.some(
+    (one) => one.fields[by] === row.$key && fulfils(one, filter as Json, { typeOf, ...(variables && { variables }) }, mustHold),
+  );
 }
 
-function passes(value: unknown, type: ModelType, test: unknown): boolean {
-  const operators = isObject(test) ? test : { $eq: test };
-  return Object.entries(operators).every(([name, operand]) => applies(name, value, type, operand));
+/** What a value is compared with, and by which type. `isMissing`: it is a variable that the caller lacks. */
+interface ModelOperand {
+  value: unknown;
+  type: ModelType;
+  isMissing: boolean;
+}
+
+class FieldModel {
+  readonly #row: ModelRow;
+  readonly #model: ModelContext;
+
+  constructor(row: ModelRow, model: ModelContext) {
+    this.#row = row;
+    this.#model = model;
+  }
+
+  passes(path: string, test: unknown, mustHold: boolean): boolean {
+    if (!isObject(test) || this.#isOperand(test)) return this.#applies('$eq', path, test, mustHold);
+    return Object.entries(test).every(([name, operand]) => {
+      if (name === '$and') return (operand as unknown[]).every((one) => this.passes(path, one, mustHold));
+      if (name === '$or') return (operand as unknown[]).some((one) => this.passes(path, one, mustHold));
+      if (name === '$not') return !this.passes(path, operand, !mustHold);
+      return name.startsWith('$') ? this.#applies(name, path, operand, mustHold) : this.passes(`${path}.${name}`, operand, mustHold);
+    });
+  }
+
+  #isOperand(value: Json): boolean {
+    const [name = '', ...others] = Object.keys(value);
+    return others.length === 0 && ['$var', '$field'].includes(name);
+  }
+
+  #typeOf(path: string): ModelType {
+    return envelope[path] ?? this.#model.typeOf(path);
+  }
+
+  #operand(operand: unknown, type: ModelType): ModelOperand {
+    if (!isObject(operand) || !this.#isOperand(operand)) return { value: operand, type, isMissing: false };
+    if ('$field' in operand) {
+      const other = String(operand['$field']);
+      return { value: sortValue(this.#row, other), type: type === 'any' ? this.#typeOf(other) : type, isMissing: false };
+    }
+    const variable = this.#model.variables?.[String(operand['$var'])];
+    if (!variable) throw new Error(`the model has no variable ${String(operand['$var'])}`);
+    return { value: variable.value, type: type === 'any' ? variable.type : type, isMissing: variable.value === undefined };
+  }
+
+  #applies(name: string, path: string, raw: unknown, mustHold: boolean): boolean {
+    if (name === '$ne') return !this.#applies('$eq', path, raw, !mustHold);
+    if (name === '$nin') return !this.#applies('$in', path, raw, !mustHold);
+    const { value: operand, type, isMissing } = this.#operand(raw, this.#typeOf(path));
+    if (isMissing) return !mustHold;
+    if (name === '$in') return (operand as unknown[]).some((one) => this.#applies('$eq', path, one, mustHold));
+    // The row has no field like the operand of a field that it lacks, not even null.
+    if (operand === undefined || (operand === null && isObject(raw))) return false;
+    // Booleans have no order.
+    if (typeof operand === 'boolean' && /^\$[lg]te?$/.test(name)) return false;
+    return applies(name, sortValue(this.#row, path), type, operand);
+  }
 }
 
 function applies(name: string, value: unknown, type: ModelType, operand: unknown): boolean {

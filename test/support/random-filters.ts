@@ -114,6 +114,39 @@ export const openEntity: fc.Arbitrary<Record<string, unknown>> = fc.record(
 
 const ordered: readonly ModelType[] = ['any', 'string', 'number', 'int64', 'decimal', 'date-time', 'date'];
 
+/** The operands that are no values, by the type of the field that is compared with them: `{"$var": …}` and `{"$field": …}`. */
+export type Operands = Readonly<Partial<Record<ModelType, { scalars: readonly object[]; lists: readonly object[] }>>>;
+
+/** A test of a field by an operand that is no value. */
+function operandTestOf(type: ModelType | Foldable, operands: Operands): fc.Arbitrary<unknown>[] {
+  const { scalars: single = [], lists = [] } = operands[type === 'foldable' ? 'string' : type] ?? {};
+  const names = ['$eq', '$ne', ...(ordered.includes(type as ModelType) ? ['$lt', '$lte', '$gt', '$gte'] : [])];
+  const tests: fc.Arbitrary<unknown>[] = [];
+  if (single.length > 0) {
+    const operand = fc.constantFrom(...single);
+    tests.push(
+      operand,
+      fc.tuple(fc.constantFrom(...names), operand).map(([name, one]) => ({ [name]: one })),
+      fc.tuple(fc.constantFrom('$in', '$nin'), operand).map(([name, one]) => ({ [name]: [one, null] })),
+    );
+  }
+  if (lists.length > 0)
+    tests.push(fc.tuple(fc.constantFrom('$in', '$nin'), fc.constantFrom(...lists)).map(([name, one]) => ({ [name]: one })));
+  return tests;
+}
+
+/** Tests of one field, and combinations of them. */
+function combinedTestOf(type: ModelType | Foldable, operands: Operands): fc.Arbitrary<unknown> {
+  const special = operandTestOf(type, operands);
+  const plain = special.length === 0 ? testOf(type) : fc.oneof({ weight: 2, arbitrary: testOf(type) }, ...special);
+  return fc.oneof(
+    { weight: 5, arbitrary: plain },
+    fc.array(plain, { minLength: 1, maxLength: 2 }).map(($and) => ({ $and })),
+    fc.array(plain, { minLength: 1, maxLength: 2 }).map(($or) => ({ $or })),
+    plain.map(($not) => ({ $not })),
+  );
+}
+
 /** One test of a field: an object with operators, or a value. */
 function testOf(type: ModelType | Foldable): fc.Arbitrary<unknown> {
   if (type === 'foldable') {
@@ -156,9 +189,14 @@ const envelopeTest = fc.oneof(
   fc.record({ $key: fc.oneof(valuesOf.int64, fc.record({ $gt: fc.constantFrom('10', '1000') })) }),
 );
 
-/** A random filter over these fields, at most four levels deep. */
-export function filtersOver(fields: Readonly<Record<string, ModelType | Foldable>>): fc.Arbitrary<Record<string, unknown>> {
-  const field = fc.constantFrom(...Object.entries(fields)).chain(([name, type]) => testOf(type).map((test) => nested(name, test)));
+/** A random filter over these fields, at most five levels deep. */
+export function filtersOver(
+  fields: Readonly<Record<string, ModelType | Foldable>>,
+  operands: Operands = {},
+): fc.Arbitrary<Record<string, unknown>> {
+  const field = fc
+    .constantFrom(...Object.entries(fields))
+    .chain(([name, type]) => combinedTestOf(type, operands).map((test) => nested(name, test)));
   const leaf = fc.oneof({ weight: 8, arbitrary: field }, { weight: 1, arbitrary: envelopeTest }, { weight: 1, arbitrary: fc.constant({}) });
   const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) => ({
     filter: fc.oneof(

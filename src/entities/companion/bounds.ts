@@ -5,12 +5,15 @@ import { keyColumn, type BoundFields } from './fields.ts';
 import type { CompanionColumn } from './layout.ts';
 import type { Field } from '../../filter/fields.ts';
 import { boundedFold } from '../../filter/fold.ts';
-import type { Filter, Test } from '../../filter/syntax.ts';
+import type { Clock, Filter, Operand, Test } from '../../filter/syntax.ts';
+
+/** A value of a column, or the time of the statement. */
+export type BoundValue = string | Clock;
 
 /** The column has one of these values; null means no value. */
 export interface BoundValues {
   column: CompanionColumn;
-  values: readonly (string | null)[];
+  values: readonly (BoundValue | null)[];
   /** Whether the filter says no more than this. */
   isExact: boolean;
   source: Filter;
@@ -20,7 +23,7 @@ export interface BoundValues {
 export interface Limit {
   column: CompanionColumn;
   operator: '<' | '<=' | '>' | '>=';
-  value: string;
+  value: BoundValue;
   source: Filter;
 }
 
@@ -42,7 +45,7 @@ type Unsourced<T> = Omit<T, 'source'>;
 function valuesOf(filter: Filter, fields: BoundFields): Unsourced<BoundValues>[] {
   switch (filter.kind) {
     case 'compare':
-      return filter.operator === '=' ? equalTo(filter, [String(filter.value)], fields) : [];
+      return filter.operator === '=' ? boundValues(filter.operand).flatMap((value) => equalTo(filter, [value], fields)) : [];
     case 'in':
       return equalTo(filter, filter.values.map(String), fields);
     case 'null':
@@ -56,7 +59,13 @@ function valuesOf(filter: Filter, fields: BoundFields): Unsourced<BoundValues>[]
   }
 }
 
-function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: string[], fields: BoundFields): Unsourced<BoundValues>[] {
+/** The value of the operand; none for one that differs from row to row or is not known. */
+function boundValues(operand: Operand): BoundValue[] {
+  if (operand.kind === 'value') return [String(operand.value)];
+  return operand.kind === 'clock' ? [operand] : [];
+}
+
+function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: BoundValue[], fields: BoundFields): Unsourced<BoundValues>[] {
   return columnsWith(field, fields)
     .filter((column) => column.type === type)
     .map((column) => ({ column, values: different(column, values.map(storedAs(column))), isExact: !column.fold }));
@@ -65,8 +74,8 @@ function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: stri
 /** The text as the column has it. One that is too long for a folded column stays too long, so that it equals none. */
 const storedAs =
   ({ fold, maximumLength = Infinity }: CompanionColumn) =>
-  (text: string): string =>
-    fold ? boundedFold(text, maximumLength, foldText) : text;
+  (value: BoundValue): BoundValue =>
+    fold && typeof value === 'string' ? boundedFold(value, maximumLength, foldText) : value;
 
 /** Null, or a missing field: a column cannot tell one from the other, nor from a value of another type. */
 function empty({ field }: Pick<Test, 'field'>, fields: BoundFields): Unsourced<BoundValues>[] {
@@ -91,8 +100,8 @@ function oneOf(alternatives: readonly Unsourced<BoundValues>[][]): Unsourced<Bou
   });
 }
 
-function different<T extends string | null>({ type }: CompanionColumn, values: readonly T[]): T[] {
-  return [...new Map(values.map((value) => [type === 'decimal' && value !== null ? trimmed(value) : value, value])).values()];
+function different<T extends BoundValue | null>({ type }: CompanionColumn, values: readonly T[]): T[] {
+  return [...new Map(values.map((value) => [type === 'decimal' && typeof value === 'string' ? trimmed(value) : value, value])).values()];
 }
 
 /** A decimal without zeros at the end, so that equal ones have equal texts. */
@@ -100,14 +109,16 @@ const trimmed = (decimal: string): string => (decimal.includes('.') ? decimal.re
 
 function limitsOf(filter: Filter, fields: BoundFields): Unsourced<Limit>[] {
   if (filter.kind === 'compare' && filter.operator !== '=') {
+    const { operator } = filter;
     const { column } = fields.of(filter.field, filter.type);
-    return column ? [{ column, operator: filter.operator, value: String(filter.value) }] : [];
+    return column ? boundValues(filter.operand).map((value) => ({ column, operator, value })) : [];
   }
-  if (filter.kind !== 'prefix' || filter.value === '') return [];
+  if (filter.kind !== 'prefix' || filter.operand.kind !== 'value' || filter.operand.value === '') return [];
   const { column } = fields.of(filter.field, filter.type);
   if (!column) return [];
-  const end = afterPrefix(filter.value);
-  return [{ column, operator: '>=', value: filter.value }, ...(end === undefined ? [] : [{ column, operator: '<' as const, value: end }])];
+  const value = String(filter.operand.value);
+  const end = afterPrefix(value);
+  return [{ column, operator: '>=', value }, ...(end === undefined ? [] : [{ column, operator: '<' as const, value: end }])];
 }
 
 /** The least text by code points that comes after all that begin with `prefix`; undefined if there is none. */

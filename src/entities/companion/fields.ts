@@ -1,13 +1,15 @@
 /** The fields of queries, each bound once: to a column of a companion table, or to an expression over the row of `entity`. */
 import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder } from 'kysely';
+import type { BoundValue } from './bounds.ts';
 import type { Companion, CompanionColumn } from './layout.ts';
+import { clockValue } from '../../filter/clock.ts';
 import { isKey, type Field, type ScalarType } from '../../filter/fields.ts';
 import { indexedLength } from './rule-layout.ts';
 import { searchMatches } from './search.ts';
 import { inSchema } from './table.ts';
 import { entitySource, sqlTypes, type Source } from '../../filter/source.ts';
-import { all, conjuncts, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
+import { all, comparedFields, conjuncts, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import type { SortTerm } from '../../filter/sort.ts';
 
 /** The key of each row of a companion table, which statements call `x`. */
@@ -96,7 +98,8 @@ export function areSortedWhole(fields: BoundFields, terms: readonly SortTerm[]):
 
 /** Whether a column has all that the test compares. */
 export function isOfColumn(fields: BoundFields, test: Test): boolean {
-  return 'type' in test && test.kind !== 'lookup' && fields.of(test.field, test.type).column !== undefined;
+  if (!('type' in test) || test.kind === 'lookup') return false;
+  return comparedFields(test).every(({ field, type }) => type !== undefined && fields.of(field, type).column !== undefined);
 }
 
 /** The conditions of a filter that columns alone decide, and the others. */
@@ -120,7 +123,9 @@ export function splitFilter(
 /** The columns that tests of the filter and terms of the sort use, each once, without the key. */
 export function columnsUsed(fields: BoundFields, filter: Filter, sort: readonly SortTerm[]): CompanionColumn[] {
   const used = [
-    ...testsOf(filter).map((test) => fields.of(test.field, 'type' in test ? test.type : 'string')),
+    ...testsOf(filter)
+      .flatMap(comparedFields)
+      .map(({ field, type = 'string' }) => fields.of(field, type)),
     ...sort.map(({ field, type, collation }) => fields.of(field, type, collation)),
   ].flatMap(({ column }) => (column && column !== keyColumn ? [column] : []));
   return [...new Set(used)];
@@ -132,7 +137,8 @@ export const columnRef = ({ name }: Pick<CompanionColumn, 'name'>): RawBuilder<u
  * SQL: the value for a condition on the column that an index serves. The function makes the condition cheap for the index, which needs the
  * value once, and expensive for a plan that tests each row.
  */
-export function pinnedValue({ type }: Pick<CompanionColumn, 'type'>, value: string): RawBuilder<unknown> {
+export function pinnedValue({ type }: Pick<CompanionColumn, 'type'>, value: BoundValue): RawBuilder<unknown> {
+  if (typeof value !== 'string') return sql`pinned(${clockValue(value, type, undefined)})`;
   return sql`pinned(${value}::${sql.raw(sqlTypes[type])})`;
 }
 

@@ -7,7 +7,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionColumn } from './layout.ts';
 import type { IndexRange } from './index-ranges.ts';
 import { columnOf, columnRef, pinnedValue } from './fields.ts';
-import { all, type Filter } from '../../filter/syntax.ts';
+import { all, constant, type Filter } from '../../filter/syntax.ts';
 import type { CoverageRule } from '../../rights/coverage.ts';
 
 /** The indexes that begin with a fixed field. */
@@ -39,7 +39,10 @@ export function isFixedRow({ values }: FixedIndexes): RawBuilder<unknown> {
 
 /** The filter with the conditions that the rule fixes. */
 export function fixedFilter(filter: Filter, { fixed }: CoverageRule): Filter {
-  return all([...fixed.map(({ field, value }) => ({ kind: 'compare', operator: '=', type: 'string', field, value }) as const), filter]);
+  return all([
+    ...fixed.map(({ field, value }) => ({ kind: 'compare', operator: '=', type: 'string', field, operand: constant(value) }) as const),
+    filter,
+  ]);
 }
 
 /** Makes the test whether a range has covered rows alone. An alternative of the caller's filter may name another value. */

@@ -87,8 +87,9 @@ function orderedRangesIn({ columns }: Index, order: ColumnOrder, bounds: Bounds)
   return [{ prefix, limits: limitsAt(ordered[0] ?? keyColumn, bounds), columns: ordered, keyDescending: order.keyDescending }];
 }
 
-/** Whether no two of the values are the same to PostgreSQL. An instant can be written in many ways. */
-const areDifferent = ({ column, values }: BoundValues): boolean => column.type !== 'date-time' || values.length === 1;
+/** Whether no two of the values are the same to PostgreSQL. An instant can be written in many ways, and a day can be that of the statement. */
+const areDifferent = ({ column, values }: BoundValues): boolean =>
+  values.length === 1 || (column.type !== 'date-time' && !values.some((value) => typeof value === 'object' && value !== null));
 
 /** The filter without the conditions that every row of the range fulfils. */
 export function filterBeside(filter: Filter, { prefix, limits }: IndexRange): Filter {
@@ -160,10 +161,12 @@ const weightOfSubstring = 5;
 
 /** An index of trigrams has three letters or digits at once. */
 function rangeOfSubstring(condition: Filter, fields: BoundFields): { range: IndexRange; weight: number }[] {
-  if (condition.kind !== 'substring' || !/[\p{L}\p{N}]{3}/u.test(condition.value)) return [];
+  if (condition.kind !== 'substring' || condition.operand.kind !== 'value') return [];
+  const text = String(condition.operand.value);
+  if (!/[\p{L}\p{N}]{3}/u.test(text)) return [];
   const { column, index } = fields.of(condition.field, condition.type);
   if (!column || index === undefined) return [];
-  return [{ range: { prefix: [], limits: [], substring: { column, text: condition.value } }, weight: weightOfSubstring }];
+  return [{ range: { prefix: [], limits: [], substring: { column, text } }, weight: weightOfSubstring }];
 }
 
 function indexesOf({ columns, indexes, uniques }: Companion): Index[] {

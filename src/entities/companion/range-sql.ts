@@ -5,7 +5,7 @@ import { limitOf } from '../../database/limit.ts';
 import { matchesRow } from './search.ts';
 import { inSchema } from './table.ts';
 import { columnRef, keyColumn, pinnedValue, pinnedList } from './fields.ts';
-import type { Limit } from './bounds.ts';
+import type { BoundValue, Limit } from './bounds.ts';
 import type { RowPosition } from '../../filter/order.ts';
 import type { IndexColumn, IndexRange, OrderedRange } from './index-ranges.ts';
 
@@ -97,7 +97,7 @@ function statementsOf(companion: Companion, ranges: readonly IndexRange[], selec
 const limitCondition = ({ column, operator, value }: Limit): RangeCondition =>
   sql`${columnRef(column)} ${sql.raw(operator)} ${pinnedValue(column, value)}`;
 
-const isValue = (column: CompanionColumn, value: string | null): RangeCondition =>
+const isValue = (column: CompanionColumn, value: BoundValue | null): RangeCondition =>
   value === null ? sql`${columnRef(column)} is null` : sql`${columnRef(column)} = ${pinnedValue(column, value)}`;
 
 /** A list of conditions for each combination of values. */
@@ -109,9 +109,10 @@ function combinations(prefix: IndexRange['prefix']): RangeCondition[][] {
 function listCombinations(prefix: IndexRange['prefix']): RangeCondition[][] {
   return product(
     prefix.map(({ column, values }) => {
-      const given = values.filter((value) => value !== null);
-      const lists = given.length > 1 ? [sql`${columnRef(column)} = any(${pinnedList(column, given)})`] : [];
-      const single = given.length === 1 ? given : [];
+      const given = values.filter((value) => typeof value === 'string');
+      const isList = given.length > 1;
+      const lists = isList ? [sql`${columnRef(column)} = any(${pinnedList(column, given)})`] : [];
+      const single = values.filter((value) => value !== null && !(isList && typeof value === 'string'));
       return [...lists, ...[...single, ...(values.includes(null) ? [null] : [])].map((value) => isValue(column, value))];
     }),
   );

@@ -126,7 +126,7 @@ const rankingOf = (companion: Companion, words: string): Order => ({
 /** The filter in two halves. `keys` are those of its conditions that the primary key serves; they say nothing of the values of entities. */
 export function splitKeys(filter: Filter): Pick<EntityQuery, 'keys' | 'tests'> {
   const { keys = [], tests = [] } = Object.groupBy(conjuncts(filter), (test) =>
-    (test.kind === 'compare' || test.kind === 'in') && isKey(test.field) ? 'keys' : 'tests',
+    ((test.kind === 'compare' && test.operand.kind === 'value') || test.kind === 'in') && isKey(test.field) ? 'keys' : 'tests',
   );
   return { keys: all(keys), tests: all(tests) };
 }

@@ -5,9 +5,6 @@
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
 import { limitOf } from '../../database/limit.ts';
-import { filterCondition } from '../../filter/compile.ts';
-import type { Source } from '../../filter/source.ts';
-import type { Filter } from '../../filter/syntax.ts';
 import type { CoveredRows } from '../../rights/coverage.ts';
 import { entityOf, type PageRows } from './list-statements.ts';
 
@@ -17,10 +14,10 @@ export function matchedKeysQuery({ from, where }: PageRows, limit: number): Comp
 }
 
 /**
- * SQL: whether `key`, an expression over the row around, is that of an entity that the permit covers and that fulfils the filter over
- * `source`. A look at the primary key for each row, whatever the planner expects.
+ * SQL: whether `key`, an expression over the row around, is that of an entity that the permit covers and that fulfils the condition. A look at the primary
+ * key for each row, whatever the planner expects.
  */
-export function isMatchedKey(permit: CoveredRows, filter: Filter, source: Source, key: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isMatchedKey(permit: CoveredRows, key: RawBuilder<unknown>, condition: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql<boolean>`exists (
-    select from (select ${key} as key) as reference cross join ${entityOf(permit, sql.ref('reference.key'))} where ${filterCondition(filter, source)})`;
+    select from (select ${key} as key) as reference cross join ${entityOf(permit, sql.ref('reference.key'))} where ${condition})`;
 }

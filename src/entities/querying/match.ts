@@ -10,8 +10,8 @@ import { bindToEntities } from '../companion/fields.ts';
 import type { Run } from '../../database/read-transaction.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { undeclaredFields, type FieldTypes, type Target } from '../../filter/fields.ts';
-import { maximumMatches } from '../../filter/parse.ts';
-import { all, any, not, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
+import { bodyLimits } from '../../filter/parse.ts';
+import { all, any, noEntity, not, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 import { accessPathOf } from './access-path.ts';
 import { bindQuery, type BoundQuery } from './bind.ts';
@@ -46,7 +46,7 @@ export function scopeFor(types: EntityTypes, principal: Principal, type: EntityT
   return async (filter) => {
     if (!type || !looksThrough(filter)) return { fields, targets: new Map() };
     const reader = new TargetReader(types, principal);
-    return { fields: await reader.fieldsOf(type, maximumMatches), targets: reader.targets };
+    return { fields: await reader.fieldsOf(type, bodyLimits.references), targets: reader.targets };
   };
 }
 
@@ -134,23 +134,22 @@ async function eachFollowed(run: Run, filters: readonly Filter[], targets: Match
 
 async function followed(run: Run, { field, to, of }: Extract<Test, { kind: 'match' }>, targets: MatchTargets): Promise<Filter> {
   const target = targets.get(to);
-  if (!target?.permit) return nothing;
+  if (!target?.permit) return noEntity;
   const { permit } = target;
   const filter = await followMatches(run, of, targets);
   const companion = (target.type?.companion && readableCompanion(target.type.companion)) ?? undefined;
   const keys = await keysOf(run, bindQuery({ filter, sort: [], limit: matchLimits.keys, bytes: 0 }, permit, companion));
-  if (keys) return keys.length === 0 ? nothing : { kind: 'in', field, type: 'int64', values: keys };
-  const fields = bindToEntities(companion);
+  if (keys) return keys.length === 0 ? noEntity : { kind: 'in', field, type: 'int64', values: keys };
   return {
     kind: 'lookup',
     field,
     type: 'int64',
-    holds: (key) => isMatchedKey(permit, filter, fields, key),
+    of: filter,
+    source: bindToEntities(companion),
+    exists: (key, condition) => isMatchedKey(permit, key, condition),
     tests: 2 + testsOf(filter).length,
   };
 }
-
-const nothing: Filter = any([]);
 
 /** The keys of all entities that the query finds; undefined if they are too many, or if it takes too long to find them. */
 async function keysOf(run: Run, query: BoundQuery): Promise<string[] | undefined> {

@@ -29,7 +29,8 @@ import type { SpanDescription } from '../../../src/telemetry/spans.ts';
 import { orderOf } from '../../../src/filter/order.ts';
 import type { SortTerm } from '../../../src/filter/sort.ts';
 import { entitySource } from '../../../src/filter/source.ts';
-import { not, type Filter } from '../../../src/filter/syntax.ts';
+import { filterCondition } from '../../../src/filter/compile.ts';
+import { constant, not, type Filter } from '../../../src/filter/syntax.ts';
 import { rowsCoveredFor } from '../../support/coverage.ts';
 import { fullRights, wholeView } from '../../../src/rights/field-view.ts';
 
@@ -157,8 +158,8 @@ describe('the statement of an upsert', () => {
 });
 
 describe('a statement of a list', () => {
-  const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', value: '1' };
-  const tests = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
+  const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', operand: constant('1') };
+  const tests = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', operand: constant('ada') });
   const query: EntityRows = { permit: rowsCoveredFor('note', 'bob'), fields: entitySource, table: sql`entity`, keys: key, tests };
   const page = { view: wholeView, limit: 50, bytes: 1_000, projection: undefined, includes: [] };
   const sort: SortTerm[] = [{ field: ['a'], type: 'any', descending: true }];
@@ -196,7 +197,7 @@ describe('a statement of a list', () => {
 
   test('that looks through a reference has the condition on the entity that it leads to (rule 64)', () => {
     const target = rowsCoveredFor('customer', 'bob');
-    const { sql: text, parameters } = sql`select ${isMatchedKey(target, tests, entitySource, sql`x.c1`)}`.compile(builder);
+    const { sql: text, parameters } = sql`select ${isMatchedKey(target, sql`x.c1`, filterCondition(tests, entitySource))}`.compile(builder);
     expect([count(text, reads), count(text, condition)]).toEqual([1, 1]);
     expect(parameters.slice(0, 3)).toEqual(['customer', 'bob', 'bob']);
     const keys = matchedKeysQuery(selectedRows(query, undefined), 1_001).sql;
