@@ -31,7 +31,7 @@ select "key"
 from written;
 
 -- entity.find
--- src/entities/writing
+-- src/entities
 select "name", "key", "version", created_at::text as "createdAt", "created_by" as "createdBy", updated_at::text as "updatedAt",
   "updated_by" as "updatedBy", case
   when case
@@ -41,7 +41,7 @@ from "entity"
 where entity.name = $1 and ($2::text is null or entity.created_by = $3) and entity.key = $4::bigint;
 
 -- entity.find-heavy
--- src/entities/writing
+-- src/entities
 select "name", "key", "version", created_at::text as "createdAt", "created_by" as "createdBy", updated_at::text as "updatedAt",
   "updated_by" as "updatedBy", fields::text as "fields"
 from "entity"
@@ -326,7 +326,7 @@ from (
 ) as unchanged;
 
 -- entity.state
--- src/entities/writing
+-- src/entities
 select "version", coalesce((select entity_type.revision from entity_type where entity_type.name = $1), 0) as "typeRevision"
 from "entity"
 where entity.name = $2 and ($3::text is null or entity.created_by = $4) and entity.key = $5::bigint;
@@ -364,7 +364,7 @@ select "key"
 from written;
 
 -- entity.type-revision
--- src/entities/writing
+-- src/entities
 select coalesce((select entity_type.revision from entity_type where entity_type.name = $1), 0) as "typeRevision";
 
 -- entity.undelete
@@ -1024,7 +1024,7 @@ where "n" = $2::bigint;
 select "n" as "position" from "feed_tick" order by "n" desc limit $1;
 
 -- trash.find
--- src/entities/writing
+-- src/entities
 select "name", "key", "version", created_at::text as "createdAt", "created_by" as "createdBy", updated_at::text as "updatedAt",
   "updated_by" as "updatedBy", fields::text as "fields", "deleted_at" as "deletedAt", "deleted_by" as "deletedBy",
   "expires_at" as "expiresAt"
@@ -1035,7 +1035,7 @@ where entity_trash.name = $1
   and entity_trash.expires_at > now();
 
 -- trash.state
--- src/entities/writing
+-- src/entities
 select "version", coalesce((select entity_type.revision from entity_type where entity_type.name = $1), 0) as "typeRevision",
   fields::text as "fields"
 from "entity_trash"

@@ -56,9 +56,6 @@ const httpEdge = [
   'sessions/fastify-session.ts',
 ];
 
-/** The rooms of entities above the types count as one. */
-const cycleRoomOf = (path: string) => (floorOf(path) === floorOf('src/entities/writing') ? 'entities above types' : roomOf(path));
-
 test('every file is on a floor, and there are imports to look at', () => {
   expect(floors).toHaveLength(21);
   expect(imports.length).toBeGreaterThan(300);
@@ -99,7 +96,7 @@ test('one file uses @fastify/session and the sessions of requests', () => {
 test('rooms form no cycle', () => {
   const targets = new Map<string, Map<string, Import>>();
   for (const each of imports) {
-    const [from, to] = [cycleRoomOf(each.from), cycleRoomOf(each.to)];
+    const [from, to] = [roomOf(each.from), roomOf(each.to)];
     if (from === to) continue;
     targets.set(from, (targets.get(from) ?? new Map<string, Import>()).set(to, each));
   }
@@ -108,6 +105,14 @@ test('rooms form no cycle', () => {
     return back ? [back.map(({ from, to }) => `${from} imports ${to}`)] : [];
   });
   expect(cycles).toEqual([]);
+});
+
+test('the rooms of entities stand in the order of their imports, the highest first', () => {
+  const rooms = floors[floorOf('src/entities/writing/rules.ts')] ?? [];
+  const along = imports.filter(({ from, to }) => rooms.includes(roomOf(from)) && rooms.includes(roomOf(to)));
+  expect(along.length).toBeGreaterThan(100);
+  const isUp = ({ from, to }: Import) => rooms.indexOf(roomOf(to)) < rooms.indexOf(roomOf(from));
+  expect(along.filter(isUp).map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
 });
 
 /** The imports that lead from one room to another, the shortest way; undefined when none do. */

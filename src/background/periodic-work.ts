@@ -14,7 +14,7 @@ import { analyzeGrownTables } from '../database/statistics.ts';
 import { maintainHistory } from '../entities/history/history.ts';
 import { deleteOldTicks, makeTick } from '../entities/history/ticks.ts';
 import { deleteOldKeys } from '../entities/idempotency/idempotency.ts';
-import { deleteExpiredTrash } from '../entities/writing/trash.ts';
+import { deleteExpiredTrash } from '../entities/trash.ts';
 import { settleInterrupted } from '../entity-types/apply.ts';
 import type { LeftoverQueue } from '../entity-types/leftover-queue.ts';
 import { listLeftovers } from '../entity-types/leftovers.ts';

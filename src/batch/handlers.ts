@@ -8,8 +8,8 @@ import { entityLimitOf } from '../entities/entity-limits.ts';
 import { problemOfRemoval } from '../entities/writing/delete.ts';
 import { readClaim } from '../entities/idempotency/idempotency.ts';
 import { drawKeys } from '../entities/key.ts';
-import { writeOnce, type RepeatableWrite } from '../entities/idempotency/once.ts';
-import { findInVersion, type ReplayPermit } from '../entities/idempotency/replay.ts';
+import { writeOnce, type RepeatableWrite } from '../entities/writing/once.ts';
+import { type ReplayPermit } from '../entities/writing/replay.ts';
 import { representEntity } from '../entities/represent.ts';
 import { busyProblem } from '../admission/refusals.ts';
 import { inRounds } from '../entities/writing/rounds.ts';
@@ -22,6 +22,7 @@ import { describeProblem, problemOf } from '../http/problem.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
 import { BatchReader, problemAt, type BatchOperation, type BatchSource } from './operations.ts';
 import { Blocked, maximumBytes, runOperations, type BatchRules, type Done } from './run.ts';
+import { findInVersion } from '../entities/history/history.ts';
 
 type BatchHandlers = Pick<Handlers, 'runBatch'>;
 type OperationPermit = BatchOperation['permit'];

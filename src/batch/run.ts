@@ -13,11 +13,10 @@ import { holdTypes, type Deleted } from '../entities/writing/removal-statements.
 import { refusalOf } from '../entities/writing/refusal.ts';
 import { faultsOfReferences } from '../entities/writing/references.ts';
 import type { EntityRow } from '../entities/row.ts';
-import { findHeavy, findState, lockInOrder, lockOne } from '../entities/writing/statements.ts';
+import { lockInOrder, lockOne } from '../entities/writing/statements.ts';
 import { busyProblem } from '../admission/refusals.ts';
 import { inRounds } from '../entities/writing/rounds.ts';
 import { guardOfVersion, lacksGuard, requireNoFaults, requirePrecondition, sizeProblem } from '../entities/writing/rules.ts';
-import { placeOf } from '../entities/writing/store.ts';
 import { TypeChanged } from '../entities/writing/type-guard.ts';
 import { isStillReferenced } from '../entities/writing/violations.ts';
 import { deletionOf } from '../entities/writing/write-statements.ts';
@@ -25,6 +24,7 @@ import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
 import { checkDeferredReferences } from './deferred-references.ts';
 import { atOperation, inFields, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
+import { findHeavy, findState, placeOf } from '../entities/find-entity.ts';
 
 /** The outcome of an operation. */
 export interface Done {

@@ -31,16 +31,16 @@ import { purgeInPortions, type PresentPurge } from './writing/portions.ts';
 import { purgeEntity } from './writing/purge.ts';
 import { EntityReading } from './reading/reading.ts';
 import { representEntity } from './represent.ts';
-import { writeOnce, type OnceDone } from './idempotency/once.ts';
-import { changeOnce } from './idempotency/replay.ts';
+import { writeOnce, type OnceDone } from './writing/once.ts';
+import { changeOnce } from './writing/replay.ts';
 import { restoreEntity } from './writing/restore.ts';
 import type { EntityRow } from './row.ts';
 import { guardOfHeader } from './writing/rules.ts';
-import { findEntity, findLight } from './writing/store.ts';
 import type { Change } from './writing/merge.ts';
 import { updateEntity, type Writes } from './writing/update.ts';
 import { upsertOnce } from './writing/upsert.ts';
 import { findView, readViewQuery } from './querying/view.ts';
+import { findEntity, findLight } from './find-entity.ts';
 
 type EntityHandlers = Pick<
   Handlers,

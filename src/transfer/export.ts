@@ -5,11 +5,11 @@ import { readExportPage, type EntitySelection } from '../entities/querying/expor
 import { newestPosition } from '../entities/history/ticks.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { EntityRow } from '../entities/row.ts';
-import { readByType } from '../entities/writing/type-guard.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import type { RowPosition } from '../filter/order.ts';
 import type { Permit } from '../rights/permit.ts';
 import type { CsvWriter } from './csv-writer.ts';
+import { readByType } from '../entities/reading/reading.ts';
 
 export interface ExportSource {
   readers: Readers;

@@ -8,12 +8,12 @@ import { affordablePath, readPage } from '../../src/entities/querying/page.ts';
 import { executeGrouped } from '../../src/entities/writing/execute.ts';
 import { untyped } from '../../src/entities/writing/rules.ts';
 import { lockInOrder } from '../../src/entities/writing/statements.ts';
-import { findEntity } from '../../src/entities/writing/store.ts';
 import { everyEntity } from '../../src/filter/syntax.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { allRows, coverageOf, digestOf, rowsOfBoth, type Coverage, type CoverageRule } from '../../src/rights/coverage.ts';
 import { wholeView } from '../../src/rights/field-view.ts';
 import { useService } from '../support/service.ts';
+import { findEntity } from '../../src/entities/find-entity.ts';
 
 const service = useService();
 const sent = vi.spyOn(TimeoutClient.prototype, 'send');

@@ -11,12 +11,12 @@ import { affordablePath, readPage } from '../../src/entities/querying/page.ts';
 import { directMerge } from '../../src/entities/writing/merge.ts';
 import { executeAlone, executeGrouped } from '../../src/entities/writing/execute.ts';
 import { allowChange, untyped } from '../../src/entities/writing/rules.ts';
-import { findEntity, findLight } from '../../src/entities/writing/store.ts';
 import { everyEntity } from '../../src/filter/syntax.ts';
 import { allRows } from '../../src/rights/coverage.ts';
 import { wholeView, type FieldView, type PartialView } from '../../src/rights/field-view.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { useService } from '../support/service.ts';
+import { findEntity, findLight } from '../../src/entities/find-entity.ts';
 
 const service = useService();
 /** All fields but the margin, which the caller may not write. */
@@ -95,7 +95,7 @@ test('a statement that reads fields as text without a view answers no caller', (
     /(?<!octet_length\()\bfields::text/.test(readFileSync(join(root, file), 'utf8')),
   );
   // The companion table is filled from all fields, and a restored entity is checked with all of them.
-  expect(files.toSorted()).toEqual(['src/entities/companion/scan.ts', 'src/entities/writing/trash.ts']);
+  expect(files.toSorted()).toEqual(['src/entities/companion/scan.ts', 'src/entities/trash.ts']);
 });
 
 describe('a change', () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/rights/principal.ts';
 import type { Action } from '../../src/rights/vocabulary.ts';
 import { authorize, grantMap, type Permit } from '../../src/rights/permit.ts';
-import { findEntity } from '../../src/entities/writing/store.ts';
 import { wholeView } from '../../src/rights/field-view.ts';
 import { allRows, coverageOf } from '../../src/rights/coverage.ts';
+import { findEntity } from '../../src/entities/find-entity.ts';
 
 const principal = {
   user: { id: '1', name: 'ada', displayName: 'Ada' },

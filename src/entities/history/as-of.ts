@@ -12,7 +12,7 @@ import { prepareCovered } from '../covered-statements.ts';
 import { changeColumns, versionsOf, type ChangeRow, type VersionPlace } from './history.ts';
 import { instantOf } from '../../database/timestamp.ts';
 import type { EntityRow } from '../row.ts';
-import { findEntity } from '../writing/store.ts';
+import { findEntity } from '../find-entity.ts';
 
 /** A state of the database. */
 interface Tick {

@@ -10,11 +10,13 @@ import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues, rowsCovered, type Coverage, type PermitValues } from '../../rights/coverage.ts';
 import { shownFields } from '../../rights/field-view.ts';
+import type { EntityTypes } from '../../entity-types/types.ts';
 import { prepareCovered } from '../covered-statements.ts';
+import { findEntity, findLight } from '../find-entity.ts';
 import { atPosition, type Cursors } from '../querying/cursors.ts';
 import { representEntity } from '../represent.ts';
+import { historyRetention } from '../retention.ts';
 import type { EntityRow } from '../row.ts';
-import { findLight } from '../writing/store.ts';
 
 /** 8 MiB with what surrounds the fields of the versions. */
 const maximumBytes = 7.5 * 2 ** 20;
@@ -120,6 +122,26 @@ export async function findVersion(
 ): Promise<EntityRow | undefined> {
   const [row] = await store.run(findOne(permit), { ...permitValues(permit), key, version, keep });
   return row;
+}
+
+/** The database, and the types that say how long versions are kept. */
+export interface VersionSource {
+  store: Statements;
+  types: Pick<EntityTypes, 'find'>;
+}
+
+/** The entity in a version that it has now, or had and whose values are kept; undefined if the permit covers none. */
+export async function findInVersion(
+  { store, types }: VersionSource,
+  permit: Permit<'create' | 'read' | 'update'>,
+  key: string,
+  version: string,
+): Promise<EntityRow | undefined> {
+  const keep = historyRetention((await types.find(permit.entity))?.document);
+  const kept = await findVersion(store, permit, key, version, keep);
+  if (kept) return kept;
+  const present = await findEntity(store, permit, key);
+  return present?.version === version ? present : undefined;
 }
 
 export interface VersionQuery {

@@ -5,9 +5,8 @@ import { authorize, authorizeUpdate, type Permit } from '../../rights/permit.ts'
 import { findAsOf } from './as-of.ts';
 import type { EntityQuery } from '../querying/view.ts';
 import type { EntityRow } from '../row.ts';
-import { findInVersion } from '../idempotency/replay.ts';
-import { findTrashed } from '../writing/trash.ts';
-import type { Writes } from '../writing/update.ts';
+import { findTrashed } from '../trash.ts';
+import { findInVersion, type VersionSource } from './history.ts';
 
 export interface PastEntity {
   permit: Permit<'read' | 'update'>;
@@ -17,7 +16,7 @@ export interface PastEntity {
 
 /** How to find what the query asks for; undefined for the entity as it stands. Throws 403, and 400 for parameters that do not go together. */
 export function pastEntity(
-  { store, types }: Pick<Writes, 'store' | 'types'>,
+  { store, types }: VersionSource,
   principal: Principal,
   entity: string,
   query: EntityQuery,

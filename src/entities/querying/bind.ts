@@ -14,7 +14,7 @@ import { all, conjuncts, constantOf, type Filter } from '../../filter/syntax.ts'
 import { isKey } from '../../filter/fields.ts';
 import type { CoveredRows } from '../../rights/coverage.ts';
 import type { EntityRights } from '../../rights/field-view.ts';
-import { trashedEntities } from '../writing/trash.ts';
+import { trashedEntities } from '../trash.ts';
 import type { Include } from './include.ts';
 import type { Projection } from './projection.ts';
 

@@ -16,7 +16,7 @@ import { referencesOf } from './include-statements.ts';
 import { rowColumnList, type EntityRow, type TrashedRow } from '../row.ts';
 import type { EntityQuery, PageShape } from './bind.ts';
 import { projectedFields } from './projection.ts';
-import { trashColumnList } from '../writing/trash.ts';
+import { trashColumnList } from '../trash.ts';
 
 /** A row of a page; null in place of fields and references that the page has no room for. `references` is undefined without includes. */
 export type ListRow = Omit<EntityRow, 'fields'> & {

@@ -1,6 +1,7 @@
 /** Lists, aggregations and histories. They wait for their turn, and a standby may answer them (decision 170). */
 import type { Caller } from '../../authn/caller.ts';
 import type { JsonText, Schemas } from '../../contract/operation.ts';
+import { lacksRelation } from '../../database/failure.ts';
 import { latestOf, positionOf } from '../../database/standby/log-position.ts';
 import type { FreshResult, Readers, Reading } from '../../database/standby/readers.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
@@ -14,7 +15,6 @@ import type { ReadingContext } from './context.ts';
 import { historyRetention } from '../retention.ts';
 import { listEntities, type ListedPage } from '../querying/list.ts';
 import type { ListRequest } from '../querying/list-request.ts';
-import { readByType } from '../writing/type-guard.ts';
 
 /** What a request has besides its parameters: its sender, and the position in the log that its answer must have. */
 export interface ReadingCaller {
@@ -89,5 +89,19 @@ export class EntityReading {
   ): Promise<Reading> {
     const after = latestOf([token === undefined ? undefined : positionOf(token), positionIn(cursor)]);
     return this.#readers.begin({ after, name, typeRevision: type?.revision ?? '0', spansTypes });
+  }
+}
+
+/**
+ * Runs `read` with the type of entities called `name`. If a statement names what the companion table no longer has, the type has changed,
+ * and `read` runs once more with the new one.
+ */
+export async function readByType<T>(types: EntityTypes, name: string, read: (type: EntityType | undefined) => Promise<T>): Promise<T> {
+  try {
+    return await read(await types.find(name));
+  } catch (error) {
+    if (!lacksRelation(error)) throw error;
+    types.forget();
+    return await read(await types.find(name));
   }
 }

@@ -9,7 +9,7 @@ import type { CompanionText } from './statements.ts';
 import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { rowOf } from './grouped-writes.ts';
-import { typeIsCurrent } from './type-guard.ts';
+import { typeIsCurrent } from '../type-revision.ts';
 
 interface InsertBulk extends ChangeValues {
   name: string;

@@ -10,14 +10,15 @@ import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from './conflict-name.ts';
 import { isHeavy } from '../size-classes.ts';
 import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation } from '../idempotency/idempotency.ts';
-import type { OnceDone } from '../idempotency/once.ts';
+import type { OnceDone } from './once.ts';
 import { requireReferences } from './references.ts';
 import { inRounds } from './rounds.ts';
 import type { EntityRow } from '../row.ts';
 import { executeAlone, executeClaimed, executeGrouped, type Insertion } from './execute.ts';
 import { allowChange, requireStoredSize, type Checked } from './rules.ts';
-import { typeHasRevision, whileTypeIsCurrent } from './type-guard.ts';
+import { whileTypeIsCurrent } from './type-guard.ts';
 import type { Writes } from './update.ts';
+import { typeHasRevision } from '../type-revision.ts';
 
 /** Maximum number of attempts. The first may find an expired key; each further one means that another request took the key meanwhile. */
 const rounds = 3;

@@ -1,10 +1,13 @@
 /** Deletes an entity, under the caller's precondition and with what the types of referring entities declare. */
-import type { Statements } from '../../database/port.ts';
 import type { Caller } from '../../authn/caller.ts';
+import { withUnknownOutcome } from '../../database/failure.ts';
+import type { Statements } from '../../database/port.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../problems/errors.ts';
+import type { Origin } from '../../network/origin.ts';
 import type { Fault } from '../../problems/faults.ts';
 import type { Permit } from '../../rights/permit.ts';
+import { placeOf, stateOf } from '../find-entity.ts';
 import { changeValues } from './changed.ts';
 import { countReadable } from './referrers.ts';
 import { Removal } from './removal.ts';
@@ -13,10 +16,10 @@ import { maximumVictims, StillReferencedError } from './still-referenced.ts';
 import { refusalOf } from './refusal.ts';
 import { lacksGuard, requirePrecondition, type Guard } from './rules.ts';
 import { lockOne, type Versions } from './statements.ts';
-import { deleteUnreferenced, placeOf, stateOf } from './store.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import type { Writes } from './update.ts';
-import { isStillReferenced } from './violations.ts';
+import { isStillReferenced, whileTableExists } from './violations.ts';
+import { deletionOf } from './write-statements.ts';
 
 export interface RemovalRequest extends Guard {
   key: string;
@@ -134,4 +137,22 @@ export async function problemOfRemoval(
     if (count > 0) faults.push({ pointer: '', code: 'referenced', values: { name, count } });
   }
   return new Problem('still-referenced', { faults });
+}
+
+/**
+ * Deletes the entity if its version is one of `versions` (null: any) and `type` is still the type; false when nothing was deleted. It goes to the trash
+ * if the type says so, unless the deletion is `isFinal`. Throws a violation of a reference to the entity as PostgreSQL does.
+ */
+async function deleteUnreferenced(
+  store: Statements,
+  permit: Permit<'delete'>,
+  origin: Origin,
+  key: string,
+  { versions, type, isFinal }: { versions: Versions; type: EntityType | undefined; isFinal: boolean },
+): Promise<boolean> {
+  const trashKeep = isFinal ? null : (type?.trashKeep ?? null);
+  const deletion = deletionOf(type?.companion, permit, trashKeep);
+  const values = { ...changeValues(permit, origin, type?.revision ?? '0'), ...placeOf(permit, key), versions, trashKeep };
+  const row = await withUnknownOutcome(whileTableExists(type?.companion, async () => (await store.run(deletion, values))[0]));
+  return row !== undefined;
 }

@@ -16,10 +16,10 @@ import { changeValues } from './changed.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { Checked, CheckedFields } from './rules.ts';
 import type { Versions } from './statements.ts';
-import { placeOf } from './store.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { underRules, underRulesOnce, type CompanionWrite } from './violations.ts';
 import { writeStatementsOf } from './write-statements.ts';
+import { placeOf } from '../find-entity.ts';
 
 /** A new entity. */
 export interface Insertion extends CheckedFields {

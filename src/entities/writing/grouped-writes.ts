@@ -14,7 +14,7 @@ import { areLight } from '../size-classes.ts';
 import { columnList, type EntityRow } from '../row.ts';
 import { areSameFields, isSameMerged } from './same-fields.ts';
 import { isWithin, storeMerged } from './statements.ts';
-import { typeIsCurrent } from './type-guard.ts';
+import { typeIsCurrent } from '../type-revision.ts';
 
 const inputIsOfCurrentType = typeIsCurrent(sql.ref('input.name'), sql.ref('input.typeRevision'));
 

@@ -16,8 +16,9 @@ import { faultsOfReferences } from './references.ts';
 import { busyProblem } from '../../admission/refusals.ts';
 import { validationProblem } from './rules.ts';
 import { runTolerantly, type Refused } from './tolerant-statements.ts';
-import { TypeChanged, typeHasRevision, whileTypeLasts } from './type-guard.ts';
+import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { conflictOf } from './upsert.ts';
+import { typeHasRevision } from '../type-revision.ts';
 
 /** How often rows are looked at again after others have changed their entities meanwhile. */
 const rounds = 20;

@@ -11,8 +11,8 @@ import { valuesAt } from './references.ts';
 import { areSameFields } from './same-fields.ts';
 import { storeMerged } from './statements.ts';
 import type { StatementVariant } from '../covered-statements.ts';
-import { typeIsCurrent } from './type-guard.ts';
 import { hashOf } from './conflict-statements.ts';
+import { typeIsCurrent } from '../type-revision.ts';
 
 /**
  * How a row changes an entity that exists. `update`: its members replace those of the entity, objects merge, null is stored, and fields that the row has as empty cells

@@ -12,7 +12,7 @@ import { referencePaths, refersFreely, requireReferences } from './references.ts
 import { refusalOf } from './refusal.ts';
 import { inRounds } from './rounds.ts';
 import { allowChange, assertWritable, lacksGuard, requirePrecondition, untyped, type Guard } from './rules.ts';
-import { previewUpdate } from './store.ts';
+import { previewUpdate } from './preview.ts';
 
 export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {
   /** Whether merging the patch may cost much, whatever it is merged into. */

@@ -13,9 +13,8 @@ import { removeEntity, type RemovalRequest } from './delete.ts';
 import { refusalOf } from './refusal.ts';
 import { inRounds } from './rounds.ts';
 import { requirePrecondition, type Guard } from './rules.ts';
-import { findState } from './statements.ts';
-import { placeOf, stateOf } from './store.ts';
 import type { Writes } from './update.ts';
+import { findState, placeOf, stateOf } from '../find-entity.ts';
 
 /** Versions whose fields one transaction takes: about a second. */
 const batchVersions = 10_000;

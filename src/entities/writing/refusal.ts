@@ -2,7 +2,7 @@
 import type { Statements } from '../../database/port.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { stateOf } from './store.ts';
+import { stateOf } from '../find-entity.ts';
 
 /**
  * 403 if there is an entity with the key that the caller may read, otherwise 404 (rule 64, decision 195). For a caller who may not read the

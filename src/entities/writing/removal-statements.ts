@@ -8,7 +8,7 @@ import { deleteRow, inputColumns, updateRows, writtenWith } from '../companion/r
 import { inSchema } from '../companion/table.ts';
 import { entityChanged, formerFields, type ChangeValues } from './changed.ts';
 import { noEarlierThan } from './statements.ts';
-import { moveToTrash } from './trash.ts';
+import { moveToTrash } from '../trash.ts';
 
 /** Of which entities are deleted. */
 export interface Deleted {

@@ -15,9 +15,10 @@ import type { EntityRow } from '../row.ts';
 import { inRounds } from './rounds.ts';
 import { allowChange, type Guard } from './rules.ts';
 import { executeAlone } from './execute.ts';
-import { previewUpdate, stateOf } from './store.ts';
-import { stateOfTrashed } from './trash.ts';
+import { stateOfTrashed } from '../trash.ts';
 import type { Writes } from './update.ts';
+import { previewUpdate } from './preview.ts';
+import { stateOf } from '../find-entity.ts';
 
 export interface Restoration extends Guard {
   /** The version whose fields the entity gets, and the permit to read it; undefined for the fields that it has in the trash. */

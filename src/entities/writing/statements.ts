@@ -13,92 +13,21 @@ import {
   type CoveredRows,
   type PermitValues,
 } from '../../rights/coverage.ts';
-import { shownFields } from '../../rights/field-view.ts';
 import { prepareCovered, type StatementVariant } from '../covered-statements.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, formerFields, type ChangeValues } from './changed.ts';
-import { areLight, areLightToRead } from '../size-classes.ts';
-import { moveToTrash, trashedAt } from './trash.ts';
-import { typeIsCurrent, typeRevision } from './type-guard.ts';
-import { columnList, entityRowColumns, rowColumns, type EntityRow } from '../row.ts';
-import { valuesAt } from './references.ts';
+import { rowAt, type Place } from '../find-entity.ts';
+import { moveToTrash, trashedAt } from '../trash.ts';
+import { columnList, type EntityRow } from '../row.ts';
 import { areSameFields, isSameMerged } from './same-fields.ts';
-
-export interface Place extends PermitValues {
-  key: string;
-}
+import { typeIsCurrent } from '../type-revision.ts';
 
 const changeIsOfCurrentType = (value: ValueOf<PermitValues & ChangeValues>) => typeIsCurrent(value('name'), value('typeRevision'));
-
-/** The row with this key, if the permit covers it. */
-const rowAt = (value: ValueOf<Place>, coverage: Coverage) =>
-  sql<boolean>`${rowsCovered(coverage, value)} and entity.key = ${value('key')}::bigint`;
 
 /** The values of a companion row, as JSON text. */
 export interface CompanionText {
   companion: string;
 }
-
-/** The entity at the place; no row if the permit covers none. */
-export const findHeavy = prepareCovered<Place, EntityRow>('entity.find-heavy', (value, { coverage, view }) =>
-  builder.selectFrom('entity').where(rowAt(value, coverage)).select(entityRowColumns(view)).compile(),
-);
-
-/** The row of an entity; null in place of fields that are heavy. */
-export type LightRow = EntityRow | (Omit<EntityRow, 'fields'> & { fields: null });
-
-/** The entity at the place, with `fields` null if they are heavy; no row if the permit covers none. */
-export const findLightOne = prepareCovered<Place, LightRow>('entity.find', (value, { coverage, view }) =>
-  builder
-    .selectFrom('entity')
-    .where(rowAt(value, coverage))
-    .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then ${shownFields(view)}::text end`.as('fields')])
-    .compile(),
-);
-
-/** The version of a row, and the revision of the type of its name. */
-export interface RowState {
-  version: string;
-  typeRevision: string;
-}
-
-const revisionAt = (value: ValueOf<Place>) => typeRevision(value('name')).as('typeRevision');
-
-/** The state of the entity at the place; no row if the permit covers none. */
-export const findState = prepareCovered<Place, RowState>('entity.state', (value, { coverage }) =>
-  builder
-    .selectFrom('entity')
-    .where(rowAt(value, coverage))
-    .select(['version', revisionAt(value)])
-    .compile(),
-);
-
-interface Preview extends Place {
-  patch: string;
-  light: boolean;
-  /** JSON text of the paths to references. */
-  paths: string;
-}
-
-/** What a patch would make of a row. */
-export interface PreviewedRow extends RowState {
-  /** The merged fields as JSON text. */
-  fields: string | null;
-  /** The present values at the paths, as JSON texts. */
-  present: (string | null)[] | null;
-}
-
-/** The merged fields and the present references, or null if `light` is set and the entity is heavy; no row if the permit covers none. */
-export const previewOne = prepareCovered<Preview, PreviewedRow>('entity.preview', (value, { coverage }) => {
-  const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
-  const merged = sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`;
-  const present = sql<(string | null)[] | null>`case when ${isWanted} then ${valuesAt(sql`fields`, value('paths'))} end`;
-  return builder
-    .selectFrom('entity')
-    .where(rowAt(value, coverage))
-    .select(['version', revisionAt(value), merged.as('fields'), present.as('present')])
-    .compile();
-});
 
 /** Versions the caller accepts; null accepts any. */
 export type Versions = string[] | null;

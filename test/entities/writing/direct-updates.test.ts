@@ -3,13 +3,13 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Companion } from '../../../src/entities/companion/layout.ts';
 import { inSchema } from '../../../src/entities/companion/table.ts';
-import { previewOne } from '../../../src/entities/writing/statements.ts';
 import { verifyCompanion } from '../../../src/entities/companion/verify.ts';
 import { companionRows, declareWithRules } from '../../support/companions.ts';
 import { declareType, seed, type Entity } from '../../support/entities.ts';
 import { race } from '../../support/races.ts';
 import { useService, type Answer, type ProblemBody } from '../../support/service.ts';
 import { fullRights } from '../../../src/rights/field-view.ts';
+import { previewOne } from '../../../src/entities/writing/preview.ts';
 
 const service = useService();
 let cookie: string;

@@ -19,11 +19,10 @@ import {
   type EntityRows,
 } from '../../../src/entities/querying/list-statements.ts';
 import { isMatchedKey, matchedKeysQuery } from '../../../src/entities/querying/match-statements.ts';
-import { findHeavy, findLightOne, findState, previewOne } from '../../../src/entities/writing/statements.ts';
 import { writeStatementsOf, type WriteStatements } from '../../../src/entities/writing/write-statements.ts';
 import { builder } from '../../../src/database/driver/prepared.ts';
 import { findByUnique } from '../../../src/entities/writing/upsert-statements.ts';
-import { trashedEntities } from '../../../src/entities/writing/trash.ts';
+import { trashedEntities } from '../../../src/entities/trash.ts';
 import type { Permit } from '../../../src/rights/permit.ts';
 import type { SpanDescription } from '../../../src/telemetry/spans.ts';
 import { orderOf } from '../../../src/filter/order.ts';
@@ -33,6 +32,8 @@ import { filterCondition } from '../../../src/filter/compile.ts';
 import { constant, not, type Filter } from '../../../src/filter/syntax.ts';
 import { rowsCoveredFor } from '../../support/coverage.ts';
 import { fullRights, wholeView } from '../../../src/rights/field-view.ts';
+import { findHeavy, findLightOne, findState } from '../../../src/entities/find-entity.ts';
+import { previewOne } from '../../../src/entities/writing/preview.ts';
 
 const companion = (state: Companion['state']): Companion => ({
   table: 'x1',
@@ -61,7 +62,7 @@ const texts = [
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
 /** A text that names the table `entity` in SQL or in a call of Kysely. */
-const onEntity = /\b(?:from|join|into|update|using) "?entity\b(?![.-])|\b(?:From|Table|Into|Join|using)\(\s*'entity[ ']/;
+const onEntity = /\b(?:from|join|into|update|using) "?entity\b(?![.-])|(?:From|Table|Into|Join|using)\(\s*'entity[ ']/;
 const reads = /\b(?:from|join|using) "?entity"?(?![\w".])/g;
 const value = String.raw`(?:\$\d+|"input"\."\w+")`;
 const condition = new RegExp(
@@ -70,7 +71,7 @@ const condition = new RegExp(
 );
 
 describe('a statement on the table entity', () => {
-  test('is in one of fifteen files', () => {
+  test('is in one of seventeen files', () => {
     const root = new URL('../../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
@@ -78,6 +79,7 @@ describe('a statement on the table entity', () => {
         'companion/fill',
         'companion/scan',
         'companion/verify',
+        'find-entity',
         'querying/include-statements',
         'querying/list-statements',
         'writing/conflict-statements',
@@ -85,6 +87,7 @@ describe('a statement on the table entity', () => {
         'writing/grouped-writes',
         'writing/import-statements',
         'writing/natural-keys',
+        'writing/preview',
         'writing/references',
         'writing/referrers',
         'writing/removal-statements',

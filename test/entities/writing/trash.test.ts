@@ -1,7 +1,7 @@
 /** The trash: entities of a type with `x-soft-delete` after their deletion, until they are restored or their time is over. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { deleteExpiredTrash } from '../../../src/entities/writing/trash.ts';
+import { deleteExpiredTrash } from '../../../src/entities/trash.ts';
 import type { Action } from '../../../src/rights/vocabulary.ts';
 import { companionRows, declareWithRules } from '../../support/companions.ts';
 import { declareType, rowsOf, type Entity } from '../../support/entities.ts';

@@ -3,15 +3,15 @@
  * companion rows know nothing of it (decision 148).
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { builder, type ValueOf } from '../../database/driver/prepared.ts';
-import type { Statements } from '../../database/port.ts';
-import type { Database } from '../../database/tables.ts';
-import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered, type Coverage } from '../../rights/coverage.ts';
-import { prepareCovered } from '../covered-statements.ts';
-import { entityRowColumns, type TrashedRow } from '../row.ts';
-import type { Place, RowState } from './statements.ts';
-import { typeRevision } from './type-guard.ts';
+import { builder, type ValueOf } from '../database/driver/prepared.ts';
+import type { Statements } from '../database/port.ts';
+import type { Database } from '../database/tables.ts';
+import type { Permit } from '../rights/permit.ts';
+import { permitValues, rowsCovered, type Coverage } from '../rights/coverage.ts';
+import { prepareCovered } from './covered-statements.ts';
+import { entityRowColumns, type TrashedRow } from './row.ts';
+import type { Place, RowState } from './find-entity.ts';
+import { typeRevision } from './type-revision.ts';
 
 /** SQL: moves the deleted rows of `written` to the trash, for `keep`. */
 export const moveToTrash = (userName: RawBuilder<unknown>, keep: RawBuilder<unknown>) => sql`

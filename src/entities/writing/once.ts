@@ -7,11 +7,11 @@ import { statementsWithin } from '../../database/statements-within.ts';
 import type { Action } from '../../rights/vocabulary.ts';
 import { isRefusal } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { namingConflict } from '../writing/conflict-name.ts';
-import { inRounds } from '../writing/rounds.ts';
-import { admissionWithin, TurnNeededError, type WriteTurn } from './turns.ts';
-import { claimKey, inProgress, storeEffects, type Claim, type Effect } from './idempotency.ts';
-import type { Writes } from '../writing/update.ts';
+import { namingConflict } from './conflict-name.ts';
+import { inRounds } from './rounds.ts';
+import { admissionWithin, TurnNeededError, type WriteTurn } from '../idempotency/turns.ts';
+import { claimKey, inProgress, storeEffects, type Claim, type Effect } from '../idempotency/idempotency.ts';
+import type { Writes } from './update.ts';
 
 /** A lost round means that another request took the key meanwhile, or that the transaction needs another turn. */
 const rounds = 5;
