@@ -945,6 +945,7 @@ export interface components {
             user: components["schemas"]["User"];
             /** @description The active profile; null for a user who has none. */
             profile: components["schemas"]["ActiveProfile"] | null;
+            claims: components["schemas"]["CallerValues"];
             locale: components["schemas"]["Locale"];
             authentication: components["schemas"]["Authentication"];
             /** @description The session; null for an API key and for a bearer token. */
@@ -961,6 +962,17 @@ export interface components {
             name: string;
             /** @description The name to show. */
             displayName: string;
+            /** @description The name of a time zone of the IANA database; null for UTC. */
+            timeZone: string | null;
+            attributes: components["schemas"]["CallerValues"];
+        };
+        /**
+         * @description Values that rules compare with fields of entities, by name: attributes of the user or of the profile, which an administrator sets, or the claims of the
+         *     issuer's newest token that this service reads. A value is a text, a number, true or false, or an array of these. A value that is not of its declared
+         *     type is left out.
+         */
+        CallerValues: {
+            [key: string]: unknown;
         };
         /** @description The profile whose roles grant. */
         ActiveProfile: {
@@ -970,6 +982,7 @@ export interface components {
             label: string;
             /** @description Whether it is the one a new session starts under. */
             default: boolean;
+            attributes: components["schemas"]["CallerValues"];
         };
         /** @description How the caller was authenticated. */
         Authentication: {

@@ -707,7 +707,9 @@ left join (
 -- identity.find-caller
 -- src/accounts
 select "user_account"."id" as "userId", "user_account"."name" as "userName", "user_account"."display_name" as "displayName",
-  "acting"."id" as "profileId", "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "user_account"."attributes" as "userAttributes", "user_account"."time_zone" as "timeZone", "acting"."id" as "profileId",
+  "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "acting"."attributes" as "profileAttributes",
   (
     select coalesce(
       jsonb_agg(jsonb_build_object('entity', role_grant.entity, 'action', role_grant.action, 'condition', role_grant.condition)),
@@ -717,11 +719,12 @@ select "user_account"."id" as "userId", "user_account"."name" as "userName", "us
     join role_grant on role_grant.role_id = profile_role.role_id
     where profile_role.profile_id = "acting"."id"
   ) as "grants",
-  coalesce(acting.locale, user_account.locale, 'en') as "locale", "user_account"."active"
+  coalesce(acting.locale, user_account.locale, 'en') as "locale", "user_account"."active", "identity"."claims"
 from "identity" inner
 join "user_account" on "user_account"."id" = "identity"."user_id"
 left join lateral (
-  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "user_profile"."is_default"
+  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "profile"."attributes",
+    "user_profile"."is_default"
   from "user_profile" inner
   join "profile" on "profile"."id" = "user_profile"."profile_id"
   where "user_profile"."user_id" = "identity"."user_id" and user_profile.is_default
@@ -731,7 +734,9 @@ where "identity"."issuer" = $1 and "identity"."subject" = $2;
 -- key.find
 -- src/api-keys
 select "user_account"."id" as "userId", "user_account"."name" as "userName", "user_account"."display_name" as "displayName",
-  "acting"."id" as "profileId", "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "user_account"."attributes" as "userAttributes", "user_account"."time_zone" as "timeZone", "acting"."id" as "profileId",
+  "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "acting"."attributes" as "profileAttributes",
   (
     select coalesce(
       jsonb_agg(jsonb_build_object('entity', role_grant.entity, 'action', role_grant.action, 'condition', role_grant.condition)),
@@ -749,7 +754,8 @@ select "user_account"."id" as "userId", "user_account"."name" as "userName", "us
 from "api_key" inner
 join "user_account" on "user_account"."id" = "api_key"."user_id"
 left join lateral (
-  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "user_profile"."is_default"
+  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "profile"."attributes",
+    "user_profile"."is_default"
   from "user_profile" inner
   join "profile" on "profile"."id" = "user_profile"."profile_id"
   where "user_profile"."user_id" = "api_key"."user_id"
@@ -808,7 +814,9 @@ where "session_id" = (select "used"."id" from "used")
 -- session.find
 -- src/sessions
 select "user_account"."id" as "userId", "user_account"."name" as "userName", "user_account"."display_name" as "displayName",
-  "acting"."id" as "profileId", "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "user_account"."attributes" as "userAttributes", "user_account"."time_zone" as "timeZone", "acting"."id" as "profileId",
+  "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "acting"."attributes" as "profileAttributes",
   (
     select coalesce(
       jsonb_agg(jsonb_build_object('entity', role_grant.entity, 'action', role_grant.action, 'condition', role_grant.condition)),
@@ -822,14 +830,21 @@ select "user_account"."id" as "userId", "user_account"."name" as "userName", "us
   "session"."scopes", "session"."locale", "session"."authenticated_at" as "authenticatedAt",
   "session"."created_at" as "createdAt", "session"."last_seen_at" as "lastSeenAt", "session"."idle_expires_at" as "idleExpiresAt",
   "session"."expires_at" as "expiresAt", "session"."credential_version" as "credentialVersion",
-  "session"."end_session_url" as "endSessionUrl", coalesce(session.unused_token_hash = session.token_hash, false) as "isUnused",
-  coalesce(session.signed_in_at > now() - make_interval(mins => $1), false) as "fresh",
-  session.last_seen_at < now() - make_interval(secs => $2) as "lastSeenIsDue",
-  (extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8 as "lifeMs"
+  "session"."end_session_url" as "endSessionUrl", case
+  when session.subject is not null then (
+    select identity.claims
+    from identity
+    where identity.issuer = session.issuer and identity.subject = session.subject and identity.user_id = session.user_id
+  ) end as "claims",
+    coalesce(session.unused_token_hash = session.token_hash, false) as "isUnused",
+    coalesce(session.signed_in_at > now() - make_interval(mins => $1), false) as "fresh",
+    session.last_seen_at < now() - make_interval(secs => $2) as "lastSeenIsDue",
+    (extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8 as "lifeMs"
 from "session" as "session" inner
 join "user_account" on "user_account"."id" = "session"."user_id"
 left join lateral (
-  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "user_profile"."is_default"
+  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "profile"."attributes",
+    "user_profile"."is_default"
   from "user_profile" inner
   join "profile" on "profile"."id" = "user_profile"."profile_id"
   where "user_profile"."user_id" = "session"."user_id" and user_profile.profile_id = session.profile_id
@@ -846,7 +861,9 @@ where (
 -- session.find-by-id
 -- src/sessions
 select "user_account"."id" as "userId", "user_account"."name" as "userName", "user_account"."display_name" as "displayName",
-  "acting"."id" as "profileId", "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "user_account"."attributes" as "userAttributes", "user_account"."time_zone" as "timeZone", "acting"."id" as "profileId",
+  "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "acting"."attributes" as "profileAttributes",
   (
     select coalesce(
       jsonb_agg(jsonb_build_object('entity', role_grant.entity, 'action', role_grant.action, 'condition', role_grant.condition)),
@@ -860,14 +877,21 @@ select "user_account"."id" as "userId", "user_account"."name" as "userName", "us
   "session"."scopes", "session"."locale", "session"."authenticated_at" as "authenticatedAt",
   "session"."created_at" as "createdAt", "session"."last_seen_at" as "lastSeenAt", "session"."idle_expires_at" as "idleExpiresAt",
   "session"."expires_at" as "expiresAt", "session"."credential_version" as "credentialVersion",
-  "session"."end_session_url" as "endSessionUrl", coalesce(session.unused_token_hash = session.token_hash, false) as "isUnused",
-  coalesce(session.signed_in_at > now() - make_interval(mins => $1), false) as "fresh",
-  session.last_seen_at < now() - make_interval(secs => $2) as "lastSeenIsDue",
-  (extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8 as "lifeMs"
+  "session"."end_session_url" as "endSessionUrl", case
+  when session.subject is not null then (
+    select identity.claims
+    from identity
+    where identity.issuer = session.issuer and identity.subject = session.subject and identity.user_id = session.user_id
+  ) end as "claims",
+    coalesce(session.unused_token_hash = session.token_hash, false) as "isUnused",
+    coalesce(session.signed_in_at > now() - make_interval(mins => $1), false) as "fresh",
+    session.last_seen_at < now() - make_interval(secs => $2) as "lastSeenIsDue",
+    (extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8 as "lifeMs"
 from "session" as "session" inner
 join "user_account" on "user_account"."id" = "session"."user_id"
 left join lateral (
-  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "user_profile"."is_default"
+  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "profile"."attributes",
+    "user_profile"."is_default"
   from "user_profile" inner
   join "profile" on "profile"."id" = "user_profile"."profile_id"
   where "user_profile"."user_id" = "session"."user_id" and user_profile.profile_id = session.profile_id
@@ -884,7 +908,9 @@ where (
 -- session.find-superseded
 -- src/sessions
 select "user_account"."id" as "userId", "user_account"."name" as "userName", "user_account"."display_name" as "displayName",
-  "acting"."id" as "profileId", "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "user_account"."attributes" as "userAttributes", "user_account"."time_zone" as "timeZone", "acting"."id" as "profileId",
+  "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+  "acting"."attributes" as "profileAttributes",
   (
     select coalesce(
       jsonb_agg(jsonb_build_object('entity', role_grant.entity, 'action', role_grant.action, 'condition', role_grant.condition)),
@@ -898,14 +924,21 @@ select "user_account"."id" as "userId", "user_account"."name" as "userName", "us
   "session"."scopes", "session"."locale", "session"."authenticated_at" as "authenticatedAt",
   "session"."created_at" as "createdAt", "session"."last_seen_at" as "lastSeenAt", "session"."idle_expires_at" as "idleExpiresAt",
   "session"."expires_at" as "expiresAt", "session"."credential_version" as "credentialVersion",
-  "session"."end_session_url" as "endSessionUrl", coalesce(session.unused_token_hash = session.token_hash, false) as "isUnused",
-  coalesce(session.signed_in_at > now() - make_interval(mins => $1), false) as "fresh",
-  session.last_seen_at < now() - make_interval(secs => $2) as "lastSeenIsDue",
-  (extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8 as "lifeMs"
+  "session"."end_session_url" as "endSessionUrl", case
+  when session.subject is not null then (
+    select identity.claims
+    from identity
+    where identity.issuer = session.issuer and identity.subject = session.subject and identity.user_id = session.user_id
+  ) end as "claims",
+    coalesce(session.unused_token_hash = session.token_hash, false) as "isUnused",
+    coalesce(session.signed_in_at > now() - make_interval(mins => $1), false) as "fresh",
+    session.last_seen_at < now() - make_interval(secs => $2) as "lastSeenIsDue",
+    (extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8 as "lifeMs"
 from "session" as "session" inner
 join "user_account" on "user_account"."id" = "session"."user_id"
 left join lateral (
-  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "user_profile"."is_default"
+  select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "profile"."attributes",
+    "user_profile"."is_default"
   from "user_profile" inner
   join "profile" on "profile"."id" = "user_profile"."profile_id"
   where "user_profile"."user_id" = "session"."user_id" and user_profile.profile_id = session.profile_id
@@ -957,7 +990,9 @@ with new_session as materialized (
     from "happened"
   ) (
     select "user_account"."id" as "userId", "user_account"."name" as "userName", "user_account"."display_name" as "displayName",
-      "acting"."id" as "profileId", "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+      "user_account"."attributes" as "userAttributes", "user_account"."time_zone" as "timeZone", "acting"."id" as "profileId",
+      "acting"."name" as "profileName", "acting"."label", "acting"."is_default" as "isDefault",
+      "acting"."attributes" as "profileAttributes",
       (
         select coalesce(
           jsonb_agg(
@@ -973,16 +1008,22 @@ with new_session as materialized (
       "session"."scopes", "session"."locale", "session"."authenticated_at" as "authenticatedAt",
       "session"."created_at" as "createdAt", "session"."last_seen_at" as "lastSeenAt",
       "session"."idle_expires_at" as "idleExpiresAt", "session"."expires_at" as "expiresAt",
-      "session"."credential_version" as "credentialVersion", "session"."end_session_url" as "endSessionUrl",
-      coalesce(session.unused_token_hash = session.token_hash, false) as "isUnused",
-      coalesce(session.signed_in_at > now() - make_interval(mins => $25), false) as "fresh",
-      session.last_seen_at < now() - make_interval(secs => $26) as "lastSeenIsDue",
-      (extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8 as "lifeMs",
-      "session"."profile_id" as "openedUnder", session.evicted as "evicted"
+      "session"."credential_version" as "credentialVersion", "session"."end_session_url" as "endSessionUrl", case
+      when session.subject is not null then (
+        select identity.claims
+        from identity
+        where identity.issuer = session.issuer and identity.subject = session.subject and identity.user_id = session.user_id
+      ) end as "claims",
+        coalesce(session.unused_token_hash = session.token_hash, false) as "isUnused",
+        coalesce(session.signed_in_at > now() - make_interval(mins => $25), false) as "fresh",
+        session.last_seen_at < now() - make_interval(secs => $26) as "lastSeenIsDue",
+        (extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8 as "lifeMs",
+        "session"."profile_id" as "openedUnder", session.evicted as "evicted"
     from "new_session" as "session" inner
     join "user_account" on "user_account"."id" = "session"."user_id"
     left join lateral (
-      select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "user_profile"."is_default"
+      select "profile"."id", "profile"."name", "profile"."label", "profile"."locale", "profile"."attributes",
+        "user_profile"."is_default"
       from "user_profile" inner
       join "profile" on "profile"."id" = "user_profile"."profile_id"
       where "user_profile"."user_id" = "session"."user_id" and user_profile.profile_id = session.profile_id
@@ -1774,6 +1815,8 @@ commit;
 
 -- GET /rest/entity/note?sort=-a,$key: a sort without an index
 -- src/entities/querying
+-- runs session.find
+
 begin isolation level repeatable read read only;
 
 -- runs read.settings

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import { readContract } from './contract/contract.ts';
+import { AttributeRegistry } from './accounts/attribute-registry.ts';
 import { buildApp } from './app.ts';
 import { recordEvent } from './audit/record.ts';
 import { AuditQuota } from './audit/quota.ts';
@@ -24,6 +25,7 @@ import { LeftoverQueue } from './entity-types/leftover-queue.ts';
 import { DocumentChecks } from './entity-types/proof.ts';
 import { TypeRegistry } from './entity-types/registry.ts';
 import type { StoredTypeFault } from './entity-types/stored-type.ts';
+import { claimTypes } from './oidc/provisioning/claimed-rights.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
@@ -105,6 +107,12 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const onUnchecked = (name: string, fault: StoredTypeFault) =>
     app?.log.warn({ event: 'configuration.risky' }, uncheckedTypeRisk(name, fault));
   const entityTypes = new TypeRegistry(db, config, onUnchecked, documentChecks);
+  const attributes = new AttributeRegistry(db, claimTypes(issuers), (unfit) =>
+    app?.log.warn(
+      { event: 'attribute.unfit', ...unfit },
+      'the value of the attribute is not of its declared type, so it counts as missing',
+    ),
+  );
   const leftovers = new LeftoverQueue(store, (name, error) =>
     app?.log.warn(
       { event: 'housekeeping', job: 'type-leftovers', outcome: 'failed', type: name, err: error },
@@ -121,10 +129,12 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       if (up) notificationOutage.succeeded(app?.log, 'notifications arrive again');
       principals.enable(up);
       entityTypes.enable(up);
+      attributes.enable(up);
       serviceSecrets.enable(up);
     },
     onNotice: (notice) => {
       if (notice.startsWith('type ')) return entityTypes.forget();
+      if (notice === 'attribute') return attributes.forget();
       principals.forget(notice);
       if (notice === 'all') serviceSecrets.forget();
     },
@@ -149,6 +159,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       principals,
       listener,
       entityTypes,
+      attributes,
       leftovers,
       issuers: new IssuerRegistry(issuers, { onError: onIssuerError, isOurs: (text) => isSessionToken(db, text), admission }, clock),
       auditQuota: new AuditQuota(),

@@ -79,6 +79,7 @@ export type SessionInfo = {
      * The active profile; null for a user who has none.
      */
     profile: ActiveProfile | null;
+    claims: CallerValues;
     locale: Locale;
     authentication: Authentication;
     /**
@@ -108,6 +109,21 @@ export type User = {
      * The name to show.
      */
     displayName: string;
+    /**
+     * The name of a time zone of the IANA database; null for UTC.
+     */
+    timeZone: string | null;
+    attributes: CallerValues;
+};
+
+/**
+ * Values that rules compare with fields of entities, by name: attributes of the user or of the profile, which an administrator sets, or the claims of the
+ * issuer's newest token that this service reads. A value is a text, a number, true or false, or an array of these. A value that is not of its declared
+ * type is left out.
+ *
+ */
+export type CallerValues = {
+    [key: string]: unknown;
 };
 
 /**
@@ -126,6 +142,7 @@ export type ActiveProfile = {
      * Whether it is the one a new session starts under.
      */
     default: boolean;
+    attributes: CallerValues;
 };
 
 /**

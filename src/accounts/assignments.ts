@@ -14,6 +14,7 @@ export interface ProfileState {
   locale: string | null;
   /** The names of its roles, in order. */
   roles: string[];
+  attributes: Record<string, unknown>;
 }
 
 const selectProfiles = (db: Kysely<Database>) =>
@@ -27,6 +28,7 @@ const selectProfiles = (db: Kysely<Database>) =>
         select role.name from profile_role join role on role.id = profile_role.role_id
         where profile_role.profile_id = profile.id order by role.name
       )`.as('roles'),
+      'attributes',
     ])
     .orderBy('name');
 
@@ -102,18 +104,30 @@ export interface ProfileChange {
   locale: string | null | undefined;
   /** In place of the present ones; at least one. */
   roleIds: readonly string[] | undefined;
+  /** In place of the present ones. */
+  attributes: Record<string, unknown> | undefined;
 }
 
 /** False if the profile has these values already. The caller must have locked the row. */
-export async function updateProfile(trx: Transaction<Database>, id: string, { label, locale, roleIds }: ProfileChange): Promise<boolean> {
+export async function updateProfile(
+  trx: Transaction<Database>,
+  id: string,
+  { label, locale, roleIds, attributes }: ProfileChange,
+): Promise<boolean> {
+  const json = attributes && sql<string>`${JSON.stringify(attributes)}::jsonb`;
   const row = await trx
     .updateTable('profile')
-    .set((eb) => ({ label: label ?? eb.ref('label'), locale: locale === undefined ? eb.ref('locale') : locale }))
+    .set((eb) => ({
+      label: label ?? eb.ref('label'),
+      locale: locale === undefined ? eb.ref('locale') : locale,
+      attributes: json ?? sql<string>`attributes`,
+    }))
     .where('id', '=', id)
     .where((eb) =>
       eb.or([
         eb('label', '<>', label ?? eb.ref('label')),
         eb('locale', 'is distinct from', locale === undefined ? eb.ref('locale') : locale),
+        ...(json ? [sql<boolean>`attributes <> ${json}`] : []),
       ]),
     )
     .returning('id')

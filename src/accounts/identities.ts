@@ -34,13 +34,13 @@ export function findLinkedAccount(db: Kysely<Database>, identity: Identity): Pro
 }
 
 /** The caller of a request with a token of an issuer: the linked user under the default profile. */
-export type LinkedCallerRow = CallerRow & { locale: string; active: boolean };
+export type LinkedCallerRow = CallerRow & { locale: string; active: boolean; claims: Record<string, unknown> | null };
 
 const selectLinkedCaller = prepare<Identity, LinkedCallerRow>('identity.find-caller', (value) =>
   linkedUser(builder, { issuer: value('issuer'), subject: value('subject') })
     .leftJoinLateral(actingProfile('identity', sql`user_profile.is_default`), (join) => join.onTrue())
     .select(callerColumns)
-    .select([callerLocale, 'user_account.active'])
+    .select([callerLocale, 'user_account.active', 'identity.claims'])
     .compile(),
 );
 

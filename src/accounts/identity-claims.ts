@@ -9,6 +9,8 @@ export interface Claimed {
   active: boolean;
   /** The issue time of the newest token whose claims have been applied; null if there is none yet. */
   claimsAt: Date | null;
+  /** Its claims that rules compare with fields; null if there are none yet. */
+  claims: Record<string, unknown> | null;
   /** The names of all profiles that the user has. */
   profiles: string[];
 }
@@ -21,6 +23,7 @@ export function findClaimed(db: Kysely<Database>, identity: Identity): Promise<C
       'user_account.name',
       'user_account.active',
       'identity.claims_at as claimsAt',
+      'identity.claims',
       sql<string[]>`array(
         select profile.name from user_profile join profile on profile.id = user_profile.profile_id
         where user_profile.user_id = identity.user_id
@@ -51,9 +54,22 @@ export async function lockClaims(
   return row !== undefined;
 }
 
-/** Stores `claimsAt` as the issue time of the newest applied claims. The identity must be locked by {@link lockClaims}. */
-export async function updateClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity, claimsAt: Date): Promise<void> {
-  await trx.updateTable('identity').set({ claims_at: claimsAt }).where('issuer', '=', issuer).where('subject', '=', subject).execute();
+/**
+ * Stores `claimsAt` as the issue time of the newest applied claims, and those that rules compare with fields. The identity must be locked by {@link
+ * lockClaims}, or be new.
+ */
+export async function updateClaims(
+  trx: Transaction<Database>,
+  { issuer, subject }: Identity,
+  claimsAt: Date,
+  claims: Record<string, unknown> | null,
+): Promise<void> {
+  await trx
+    .updateTable('identity')
+    .set({ claims_at: claimsAt, claims: claims && JSON.stringify(claims) })
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .execute();
 }
 
 /** The issue time of the newest token whose claims a former link has applied; undefined if there is none. */

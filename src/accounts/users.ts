@@ -82,6 +82,9 @@ export interface UserState {
   active: boolean;
   /** False for a user who signs in through an issuer only. */
   hasPassword: boolean;
+  /** An IANA name; null for UTC. */
+  timeZone: string | null;
+  attributes: Record<string, unknown>;
   /** By name; a session starts under the default one. */
   profiles: { name: string; default: boolean }[];
   createdAt: Date;
@@ -96,6 +99,8 @@ const selectUserStates = (db: Kysely<Database>) =>
       'locale',
       'active',
       sql<boolean>`password_hash is not null`.as('hasPassword'),
+      'time_zone as timeZone',
+      'attributes',
       sql<UserState['profiles']>`(
         select coalesce(jsonb_agg(jsonb_build_object('name', profile.name, 'default', user_profile.is_default) order by profile.name), '[]')
         from user_profile join profile on profile.id = user_profile.profile_id
@@ -154,22 +159,34 @@ export interface UserChange {
   displayName: string | undefined;
   /** Null: new sessions get the locale of the profile, else English. */
   locale: string | null | undefined;
+  /** An IANA name; null for UTC. */
+  timeZone: string | null | undefined;
+  /** In place of the present ones. */
+  attributes: Record<string, unknown> | undefined;
 }
 
 /** False if the user has these values already. Sessions keep the locale in which they were opened. */
-export async function updateUser(db: Kysely<Database>, id: string, { displayName, locale }: UserChange): Promise<boolean> {
+export async function updateUser(
+  db: Kysely<Database>,
+  id: string,
+  { displayName, locale, timeZone, attributes }: UserChange,
+): Promise<boolean> {
+  const values = {
+    ...(displayName !== undefined && { display_name: displayName }),
+    ...(locale !== undefined && { locale }),
+    ...(timeZone !== undefined && { time_zone: timeZone }),
+    ...(attributes !== undefined && { attributes: JSON.stringify(attributes) }),
+  };
   const row = await db
     .updateTable('user_account')
-    .set({
-      updated_at: sql`now()`,
-      ...(displayName !== undefined && { display_name: displayName }),
-      ...(locale !== undefined && { locale }),
-    })
+    .set({ updated_at: sql`now()`, ...values })
     .where('id', '=', id)
     .where((eb) =>
       eb.or([
         ...(displayName === undefined ? [] : [eb('display_name', '<>', displayName)]),
         ...(locale === undefined ? [] : [eb('locale', 'is distinct from', locale)]),
+        ...(timeZone === undefined ? [] : [eb('time_zone', 'is distinct from', timeZone)]),
+        ...(attributes === undefined ? [] : [sql<boolean>`attributes <> ${JSON.stringify(attributes)}::jsonb`]),
       ]),
     )
     .returning('id')

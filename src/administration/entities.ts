@@ -9,8 +9,10 @@ import type { Actor } from '../rights/administration.ts';
 /** A principal that may do everything with all entities. They are created and updated in the name of the user. */
 export function administratorAs(userName: string): Principal {
   return {
-    user: { id: '', name: userName, displayName: userName },
+    user: { id: '', name: userName, displayName: userName, attributes: {} },
     profile: undefined,
+    claims: {},
+    timeZone: null,
     locale: 'en',
     method: 'bearer',
     issuer: null,

@@ -57,6 +57,16 @@ export async function findKey(store: Store, id: string): Promise<FoundKey | unde
   if (!row) return undefined;
   const { locale, now: authenticatedAt, scopes } = row;
   const credential = `key:${id}`;
-  const principal = principalOf(row, { locale, method: 'api-key', issuer: null, authenticatedAt, credential, session: undefined, scopes });
+  const claims = {};
+  const principal = principalOf(row, {
+    locale,
+    method: 'api-key',
+    issuer: null,
+    authenticatedAt,
+    credential,
+    session: undefined,
+    scopes,
+    claims,
+  });
   return { keyHash: row.keyHash, principal, lifeMs: row.lifeMs, lastUsed: row.lastUsed };
 }

@@ -42,6 +42,8 @@ export const auditEvents = [
   'profile.assigned',
   'profile.removed',
   'profile.unknown',
+  'attribute.declared',
+  'attribute.removed',
   'api_key.created',
   'api_key.revoked',
   'api_key.rotated',

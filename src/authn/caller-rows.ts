@@ -18,17 +18,20 @@ export const actingProfile = (credential: 'session' | 'api_key' | 'identity', is
     .innerJoin('profile', 'profile.id', 'user_profile.profile_id')
     .where('user_profile.user_id', '=', sql.ref<string>(`${credential}.user_id`))
     .where(isMeant)
-    .select(['profile.id', 'profile.name', 'profile.label', 'profile.locale', 'user_profile.is_default'])
+    .select(['profile.id', 'profile.name', 'profile.label', 'profile.locale', 'profile.attributes', 'user_profile.is_default'])
     .as('acting');
 
 export const callerColumns = [
   'user_account.id as userId',
   'user_account.name as userName',
   'user_account.display_name as displayName',
+  'user_account.attributes as userAttributes',
+  'user_account.time_zone as timeZone',
   'acting.id as profileId',
   'acting.name as profileName',
   'acting.label',
   'acting.is_default as isDefault',
+  'acting.attributes as profileAttributes',
   grantsOf(sql.ref('acting.id')).as('grants'),
 ] as const;
 
@@ -40,22 +43,26 @@ export interface CallerRow {
   userId: string;
   userName: string;
   displayName: string;
+  userAttributes: Record<string, unknown>;
+  timeZone: string | null;
   profileId: string | null;
   profileName: string | null;
   label: string | null;
   isDefault: boolean | null;
+  profileAttributes: Record<string, unknown> | null;
   grants: GrantRow[];
 }
 
 /** The principal of a row. `credential` has the members that come from the credential. */
-export function principalOf(row: CallerRow, credential: Omit<Principal, 'user' | 'profile' | 'grants'>): Principal {
-  const { profileId, profileName, label } = row;
+export function principalOf(row: CallerRow, credential: Omit<Principal, 'user' | 'profile' | 'timeZone' | 'grants'>): Principal {
+  const { profileId, profileName, label, timeZone } = row;
   return {
-    user: { id: row.userId, name: row.userName, displayName: row.displayName },
+    user: { id: row.userId, name: row.userName, displayName: row.displayName, attributes: row.userAttributes },
     profile:
       profileId === null || profileName === null || label === null
         ? undefined
-        : { id: profileId, name: profileName, label, default: row.isDefault === true },
+        : { id: profileId, name: profileName, label, default: row.isDefault === true, attributes: row.profileAttributes ?? {} },
+    timeZone,
     grants: grantMap(row.grants),
     ...credential,
   };

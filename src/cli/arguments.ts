@@ -7,6 +7,7 @@ import type { RetentionPeriod } from '../audit/retention.ts';
 import { auditEvents } from '../audit/store.ts';
 import { type Action, type Scope, allActions } from '../rights/vocabulary.ts';
 import { isEntityName } from '../entities/name.ts';
+import { isTimeZone } from '../accounts/time-zones.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
 import { isRoleOrProfileName } from '../accounts/roles.ts';
 import { normaliseUserName } from '../user-name.ts';
@@ -106,6 +107,13 @@ export function localeTag(text: string): string {
   const locale = canonicalLocale(text);
   if (locale === undefined) throw new InvalidArgumentError('A locale is a BCP 47 language tag such as en or de-AT.');
   return locale;
+}
+
+/** The name of a time zone; false for "none", since commander replaces null. */
+export function timeZone(text: string): string | false {
+  if (text === 'none') return false;
+  if (isTimeZone(text)) return text;
+  throw new InvalidArgumentError('Give the name of a time zone such as Europe/Berlin, or "none".');
 }
 
 /** A whole number from `minimum` to `maximum`. */

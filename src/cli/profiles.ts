@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { listAllProfiles } from '../accounts/assignments.ts';
 import { changeProfile, createProfile, deleteProfile } from '../administration/profiles/use-cases.ts';
 import { localeTag, roleNames, roleOrProfileName, shownText } from './arguments.ts';
+import { attributeCell, attributeOption, readAttributes, throwRefusal, type TypedAttributes } from './attributes.ts';
 import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { tableText, type CommandOutcome } from './output.ts';
 
@@ -17,6 +18,7 @@ interface ProfileOptions {
   roles?: string[];
   /** False for --no-locale. */
   locale?: string | false;
+  attribute?: TypedAttributes;
 }
 
 export function profileCommands(program: Command, desk: Desk): void {
@@ -27,8 +29,9 @@ export function profileCommands(program: Command, desk: Desk): void {
     .requiredOption('--roles <list>', 'names of its roles, with commas between', roleNames)
     .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
     .action((name: string, options: Shown & NewProfileOptions) => onDatabase(desk, options, (admin) => create(admin, name, options)));
-  addCommand(profiles, 'update', 'change the label, the roles or the locale of a profile', [
+  addCommand(profiles, 'update', 'change the label, the roles, the locale or attributes of a profile', [
     'profile update sales --label "Sales and service" --roles editor,member',
+    'profile update sales --attribute level=2',
     'profile update sales --no-locale',
   ])
     .argument('<name>', 'the profile', roleOrProfileName)
@@ -36,8 +39,9 @@ export function profileCommands(program: Command, desk: Desk): void {
     .option('--roles <list>', 'names of its roles, in place of the present ones', roleNames)
     .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
     .option('--no-locale', 'such a session keeps its own language')
+    .option(...attributeOption)
     .action(async (name: string, options: Shown & ProfileOptions) => {
-      requireChange(options, '--label, --roles, --locale or --no-locale');
+      requireChange(options, '--label, --roles, --locale, --no-locale or --attribute');
       await onDatabase(desk, options, (admin) => update(admin, name, options));
     });
   addCommand(profiles, 'delete', 'delete a profile that no user and no live API key has', ['profile delete sales'])
@@ -46,8 +50,8 @@ export function profileCommands(program: Command, desk: Desk): void {
   addCommand(profiles, 'list', 'list all profiles', ['profile list', 'profile list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllProfiles(db);
-      const cells = rows.map((row) => [row.name, row.label, row.roles.join(', ') || '-', row.locale ?? '-']);
-      return { document: rows, text: tableText(['NAME', 'LABEL', 'ROLES', 'LOCALE'], cells, 'There are no profiles yet.') };
+      const cells = rows.map((row) => [row.name, row.label, row.roles.join(', ') || '-', row.locale ?? '-', attributeCell(row.attributes)]);
+      return { document: rows, text: tableText(['NAME', 'LABEL', 'ROLES', 'LOCALE', 'ATTRIBUTES'], cells, 'There are no profiles yet.') };
     }),
   );
 }
@@ -57,8 +61,10 @@ async function create({ store, by }: Admin, name: string, { label, locale = null
   return { document: { ...state, changed: true }, text: `Created the profile ${name}.` };
 }
 
-async function update({ store, by }: Admin, name: string, { label, locale, roles }: ProfileOptions): Promise<CommandOutcome> {
-  const { state, changed } = await changeProfile(store, by, name, { label, locale: locale === false ? null : locale, roles });
+async function update(admin: Admin, name: string, { label, locale, roles, attribute }: ProfileOptions): Promise<CommandOutcome> {
+  const attributes = await readAttributes(admin, 'profile', attribute);
+  const change = { label, locale: locale === false ? null : locale, roles, attributes };
+  const { state, changed } = await changeProfile(admin.store, admin.by, name, change).catch(throwRefusal);
   return { document: { ...state, changed }, text: `${changed ? 'Changed' : 'Unchanged:'} the profile ${name}.` };
 }
 

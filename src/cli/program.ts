@@ -29,6 +29,7 @@ const groups: readonly { words: readonly string[]; load: () => Promise<(program:
   { words: ['user'], load: async () => (await import('./users.ts')).userCommands },
   { words: ['role'], load: async () => (await import('./roles.ts')).roleCommands },
   { words: ['profile'], load: async () => (await import('./profiles.ts')).profileCommands },
+  { words: ['attribute'], load: async () => (await import('./attributes.ts')).attributeCommands },
   { words: ['key'], load: async () => (await import('./keys.ts')).keyCommands },
   { words: ['entities'], load: async () => (await import('./entities.ts')).entityCommands },
   { words: ['types'], load: async () => (await import('./types.ts')).typeCommands },
@@ -69,7 +70,9 @@ function readableConfig({ environment }: Desk): Config | undefined {
  */
 export async function buildProgram(desk: Desk, first?: string): Promise<Command> {
   const program = new Command(adminCommand)
-    .description('Administers Entity Service: users, roles, profiles, API keys, identities, entity types, the audit trail, the database.')
+    .description(
+      'Administers Entity Service: users, roles, profiles, attributes, API keys, identities, entity types, the audit trail, the database.',
+    )
     .addHelpText('after', after)
     .version(readVersion(), '--version', 'show the version')
     .helpCommand(false)

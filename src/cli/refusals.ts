@@ -12,6 +12,7 @@ const sentences: Readonly<Record<string, (values: RefusalValues) => string>> = {
   'absent role': ({ role }) => `there is no role called "${role}"`,
   'absent profile': ({ profile }) => `there is no profile called "${profile}"`,
   'absent key': ({ key }) => `there is no API key with the id ${key}`,
+  'absent attribute': ({ attribute, of }) => `${of}s have no attribute called "${attribute}"`,
   'absent owner': ({ owner, subject, issuer }) =>
     `${owner} is not linked to the subject "${subject}" of ${issuer}; "identity list" shows the links`,
   'taken user': ({ user }) => `there is already a user called "${user}"`,

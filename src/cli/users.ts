@@ -14,7 +14,8 @@ import {
   unlockUser,
 } from '../administration/users/use-cases.ts';
 import { listUsers, type UserState } from '../accounts/users.ts';
-import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
+import { localeTag, newUserName, roleOrProfileName, shownText, timeZone, userName } from './arguments.ts';
+import { attributeCell, attributeOption, readAttributes, throwRefusal, type TypedAttributes } from './attributes.ts';
 import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { printableText, tableText, timeText, type CommandOutcome } from './output.ts';
 import { takePassword } from './password.ts';
@@ -23,10 +24,13 @@ interface PasswordSource {
   passwordStdin?: true;
 }
 
-interface UserChanges {
+interface UserOptions {
   displayName?: string;
   /** False for --no-locale. */
   locale?: string | false;
+  /** False for none. */
+  timeZone?: string | false;
+  attribute?: TypedAttributes;
 }
 
 interface NewUserOptions extends PasswordSource {
@@ -51,16 +55,19 @@ export function userCommands(program: Command, desk: Desk): void {
     .option(...stdinOption)
     .description(`create a user\n\n${passwordHelp}`)
     .action((name: string, options: NewUserOptions & Shown) => onDatabase(desk, options, (admin) => create(admin, name, options)));
-  addCommand(users, 'update', 'change the display name or the locale of a user', [
+  addCommand(users, 'update', 'change the display name, the locale, the time zone or attributes of a user', [
     'user update ada --display-name "Ada King"',
-    'user update ada --locale de-AT',
+    'user update ada --locale de-AT --time-zone Europe/Vienna',
+    `user update ada --attribute regions='["north"]'`,
   ])
     .argument('<name>', 'the user', userName)
     .option('--display-name <text>', 'what people read', shownText)
     .option('--locale <tag>', 'language of new sessions, as en or de-AT', localeTag)
     .option('--no-locale', 'new sessions take the language of the default profile, else English')
-    .action(async (name: string, options: Shown & UserChanges) => {
-      requireChange(options, '--display-name, --locale or --no-locale');
+    .option('--time-zone <zone>', 'time zone of the user, as Europe/Berlin; none for UTC', timeZone)
+    .option(...attributeOption)
+    .action(async (name: string, options: Shown & UserOptions) => {
+      requireChange(options, '--display-name, --locale, --no-locale, --time-zone or --attribute');
       await onDatabase(desk, options, (admin) => update(admin, name, options));
     });
   addCommand(users, 'list', 'list all users', ['user list', 'user list --json']).action((options: Shown) =>
@@ -69,6 +76,14 @@ export function userCommands(program: Command, desk: Desk): void {
       return { document: rows, text: describeUsers(rows) };
     }),
   );
+  addCommand(users, 'show', 'show a user with the attributes', ['user show ada', 'user show ada --json'])
+    .argument('<name>', 'the user', userName)
+    .action((name: string, options: Shown) =>
+      onDatabase(desk, options, async ({ store, by }) => {
+        const state = await getUser(store, by, name);
+        return { document: state, text: describeUser(state) };
+      }),
+    );
   addCommand(users, 'disable', 'keep a user out and end all their sessions', ['user disable ada'])
     .argument('<name>', 'the user', userName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => disable(admin, name)));
@@ -109,11 +124,28 @@ function describeUsers(rows: readonly UserState[]): string {
     row.name,
     row.displayName,
     row.active ? 'active' : 'disabled',
-    row.profiles.map((profile) => profile.name + (profile.default ? ' (default)' : '')).join(', ') || '-',
+    profilesCell(row),
     row.locale ?? '-',
     timeText(row.createdAt),
   ]);
   return tableText(['NAME', 'DISPLAY NAME', 'STATE', 'PROFILES', 'LOCALE', 'CREATED'], cells, 'There are no users yet.');
+}
+
+const profilesCell = ({ profiles }: UserState) =>
+  profiles.map((profile) => profile.name + (profile.default ? ' (default)' : '')).join(', ') || '-';
+
+function describeUser(state: UserState): string {
+  const lines = [
+    ['DISPLAY NAME', state.displayName],
+    ['STATE', state.active ? 'active' : 'disabled'],
+    ['PASSWORD', state.hasPassword ? 'yes' : 'none'],
+    ['PROFILES', profilesCell(state)],
+    ['LOCALE', state.locale ?? '-'],
+    ['TIME ZONE', state.timeZone ?? '-'],
+    ['ATTRIBUTES', attributeCell(state.attributes)],
+    ['CREATED', timeText(state.createdAt)],
+  ];
+  return tableText(['NAME', state.name], lines, '');
 }
 
 /** The outcome of a change: the user after it, whether anything changed, and further facts. */
@@ -130,8 +162,10 @@ async function create(admin: Admin, given: string, options: NewUserOptions): Pro
   return withGenerated(outcomeOf({ state, changed: true }, `Created the user ${name}.`), generated);
 }
 
-async function update({ store, by }: Admin, name: string, { displayName, locale }: UserChanges): Promise<CommandOutcome> {
-  const outcome = await changeUser(store, by, name, { displayName, locale: locale === false ? null : locale });
+async function update(admin: Admin, name: string, { displayName, locale, timeZone, attribute }: UserOptions): Promise<CommandOutcome> {
+  const attributes = await readAttributes(admin, 'user', attribute);
+  const change = { displayName, locale: locale === false ? null : locale, timeZone: timeZone === false ? null : timeZone, attributes };
+  const outcome = await changeUser(admin.store, admin.by, name, change).catch(throwRefusal);
   return outcomeOf(outcome, outcome.changed ? `Changed ${name}.` : `Unchanged: ${name}.`);
 }
 

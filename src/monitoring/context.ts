@@ -1,4 +1,5 @@
 /** The parts of the process that this room needs: nearly all, because each has metrics. */
+import type { AttributeRegistry } from '../accounts/attribute-registry.ts';
 import type { Admission } from '../admission/admission.ts';
 import type { FollowedFile, Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
@@ -10,6 +11,8 @@ import type { DailyBackups } from '../administration/daily-backups.ts';
 import type { Background } from '../background/background.ts';
 
 export interface MonitoringContext extends PasswordChangeContext, IssuerContext, TypeContext, EntityContext {
+  /** The declared attributes, and the values of callers. */
+  attributes: AttributeRegistry;
   /** Bounds concurrent work. */
   admission: Admission;
   /** The tokens of which a scraper of `/metrics` must show one; undefined: there is no such route. */

@@ -48,7 +48,7 @@ async function recognise(context: IssuerContext, caller: Caller, token: string |
   if (cached) return cached;
   const started = principals.startVerification();
   const verified = await verifyAccessToken(issuers, token, { address: caller.origin.address });
-  const { issuer, subject, clientId } = verified;
+  const { issuer, subject, clientId, isClient } = verified;
   const identity = { issuer: issuer.issuer, subject };
   const found = await findOrProvision(context, caller, verified, findLinkedCaller);
   if (!found.active) throw new TokenError('user-disabled', { about: identity, userName: found.userName });
@@ -60,6 +60,7 @@ async function recognise(context: IssuerContext, caller: Caller, token: string |
     credential: `token:${issuer.issuer}:${clientId}`,
     session: undefined,
     scopes: ceilingOf(verified),
+    claims: isClient ? {} : (found.claims ?? {}),
   });
   principals.store(remembered, remembered, principal, verified.lifeMs, started);
   return principal;

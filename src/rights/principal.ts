@@ -23,10 +23,17 @@ export interface SessionRecord {
   endSessionUrl: string | null;
 }
 
+type StoredValues = Readonly<Record<string, unknown>>;
+
 export interface Principal {
-  user: { id: string; name: string; displayName: string };
+  /** Attributes are as they are stored: some may not be of their declared types. */
+  user: { id: string; name: string; displayName: string; attributes: StoredValues };
   /** Undefined for a user without any profile, who has no right to entities. */
-  profile: { id: string; name: string; label: string; default: boolean } | undefined;
+  profile: { id: string; name: string; label: string; default: boolean; attributes: StoredValues } | undefined;
+  /** The claims of the newest token of the identity, as they are stored; none for a password and an API key. */
+  claims: StoredValues;
+  /** An IANA name, which decides about `today`; null for UTC. */
+  timeZone: string | null;
   locale: string;
   method: SessionMethod | 'api-key' | 'bearer';
   issuer: string | null;

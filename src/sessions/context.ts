@@ -1,4 +1,5 @@
 /** The parts of the process that this room needs. */
+import type { AttributeRegistry } from '../accounts/attribute-registry.ts';
 import type { PrincipalCache } from '../authn/principal-cache.ts';
 import type { Config } from '../config/settings.ts';
 import type { AttemptContext } from '../credentials/context.ts';
@@ -21,6 +22,8 @@ export interface LoginContext extends SessionContext, AttemptContext {}
 export interface SessionInfoContext extends Pick<SessionContext, 'config' | 'store'> {
   /** The trusted issuers of access tokens, and those at which users sign in with a browser. */
   issuers: { readonly size: number; readonly providers: { readonly length: number } };
+  /** The declared attributes, and the values of callers. */
+  attributes: AttributeRegistry;
   /** The version of the contract. */
   version: string;
 }

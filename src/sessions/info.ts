@@ -14,7 +14,10 @@ export interface SessionInfoParts {
   profiles: boolean;
 }
 
-/** The session info of `principal`. Roles and profiles are read as they stand now. */
+/**
+ * The session info of `principal`. Roles and profiles are read as they stand now. Attributes and claims are those that count: the set ones, of their declared
+ * types.
+ */
 export async function sessionInfo(
   context: SessionInfoContext,
   principal: Principal,
@@ -23,10 +26,12 @@ export async function sessionInfo(
   const {
     store: { db },
   } = context;
-  const { user, profile, locale, method, issuer, authenticatedAt, session } = principal;
+  const { user, profile, timeZone, locale, method, issuer, authenticatedAt, session } = principal;
+  const values = await context.attributes.valuesOf(principal);
   return {
-    user: { name: user.name, displayName: user.displayName },
-    profile: profile ? { name: profile.name, label: profile.label, default: profile.default } : null,
+    user: { name: user.name, displayName: user.displayName, timeZone, attributes: values.user },
+    profile: profile ? { name: profile.name, label: profile.label, default: profile.default, attributes: values.profile } : null,
+    claims: values.claims,
     locale,
     authentication: { method, issuer, at: authenticatedAt.toISOString(), endSessionUrl: session?.endSessionUrl ?? null },
     session: session

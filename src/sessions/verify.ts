@@ -88,8 +88,15 @@ export function principalOfSession(row: SessionCallerRow, tokenHash: Buffer): Pr
       endSessionUrl: row.endSessionUrl,
     },
     scopes: row.scopes,
+    claims: row.claims ?? {},
   });
 }
+
+/** The claims of the identity with which the session was opened, as the newest token has them; null for a password. */
+const claimsOfSession = sql<Record<string, unknown> | null>`case when session.subject is not null then (
+  select identity.claims from identity
+  where identity.issuer = session.issuer and identity.subject = session.subject and identity.user_id = session.user_id
+) end`.as('claims');
 
 /**
  * The sessions of `source`, live or not, with all that a Principal holds. `source` is the table or a part of the statement with its columns.
@@ -116,6 +123,7 @@ export const sessionCallers = (source: 'session' | 'new_session') =>
       'session.expires_at as expiresAt',
       'session.credential_version as credentialVersion',
       'session.end_session_url as endSessionUrl',
+      claimsOfSession,
       sql<boolean>`coalesce(session.unused_token_hash = session.token_hash, false)`.as('isUnused'),
       sql<boolean>`coalesce(session.signed_in_at > now() - make_interval(mins => ${freshMinutes}), false)`.as('fresh'),
       sql<boolean>`session.last_seen_at < now() - make_interval(secs => ${lastSeenSeconds})`.as('lastSeenIsDue'),

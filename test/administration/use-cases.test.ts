@@ -68,7 +68,7 @@ test('a change of a profile waits for another one, and undoes nothing of it', as
   const relabelled = await behind(sql`update profile set locale = 'de' where name = 'pair'`, () =>
     changeProfile(store, owner, 'pair', { label: 'Both', locale: undefined, roles: ['second'] }),
   );
-  expect(relabelled).toEqual({ state: { name: 'pair', label: 'Both', locale: 'de', roles: ['second'] }, changed: true });
+  expect(relabelled).toEqual({ state: { name: 'pair', label: 'Both', locale: 'de', roles: ['second'], attributes: {} }, changed: true });
 });
 
 test('a role or profile that is given away while its deletion waits is not deleted, and the refusal names who has it', async () => {

@@ -4,8 +4,10 @@ import type { Principal } from '../../src/rights/principal.ts';
 
 const long = 60_000;
 const principal = (name: string): Principal => ({
-  user: { id: name, name, displayName: name },
+  user: { id: name, name, displayName: name, attributes: {} },
   profile: undefined,
+  claims: {},
+  timeZone: null,
   locale: 'en',
   method: 'password',
   credential: 'session:1',

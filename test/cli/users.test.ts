@@ -246,6 +246,8 @@ describe('user list', () => {
       locale: null,
       active: true,
       hasPassword: true,
+      timeZone: null,
+      attributes: {},
       profiles: [{ name: 'pia', default: true }],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     });

@@ -67,6 +67,7 @@ issuers:
         scopes: { read: 'entities:read', write: 'entities:write' },
         provision: undefined,
         profiles: undefined,
+        rights: new Map(),
         swaggerUi: undefined,
         discoveryUrl: undefined,
         optionalMembers: new Set(),
@@ -403,5 +404,39 @@ issuers:
     await expect(TestService.start({ ISSUERS_FILE: '/nonexistent/issuers.yaml' })).rejects.toThrow(
       'ISSUERS_FILE /nonexistent/issuers.yaml: cannot be read: ENOENT',
     );
+  });
+});
+
+describe('rights', () => {
+  test.each<[Record<string, unknown>, string[]]>([
+    [{ regions: { claim: 'groups', type: 'array' }, level: { claim: ['a', 'b'], type: 'number' } }, []],
+    [{ regions: { claim: 'groups' } }, ['issuer "corp": rights: regions: type is required']],
+    [
+      { regions: { claim: 'groups', type: 'list' } },
+      ['issuer "corp": rights: regions: type must be one of string, number, boolean, array, not "list"'],
+    ],
+    [{ regions: { type: 'array' } }, ['issuer "corp": rights: regions: claim is required']],
+    [
+      { regions: { claim: 'groups', type: 'array', map: {} } },
+      ['issuer "corp": rights: regions: map is not known here; known are claim, type'],
+    ],
+    [
+      { name: { claim: 'name', type: 'string' } },
+      ['issuer "corp": rights: "name" is no name for rules: letters, digits, "_" and "-", the first of them a letter'],
+    ],
+  ])('%j', async (rights, problems) => {
+    expect(await problemsOfEntry({ rights })).toEqual(problems);
+  });
+
+  test('a claim has one type at all issuers', async () => {
+    const entry = (id: string, type: string) => ({
+      ...corp,
+      id,
+      issuer: `https://${id}.example.com`,
+      rights: { team: { claim: 'team', type } },
+    });
+    const read = (second: string) => problemsOf(stringify({ issuers: [entry('one', 'string'), entry('two', second)] }));
+    expect(await read('string')).toEqual([]);
+    expect(await read('array')).toEqual(['issuer "two": rights: "team" has another type than at issuer "one", and rules need one']);
   });
 });

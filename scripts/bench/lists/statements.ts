@@ -20,8 +20,10 @@ export interface Statement {
 
 /** A user with the right to read everything. */
 const reader: Principal = {
-  user: { id: '1', name: 'bench-0', displayName: 'bench-0' },
+  user: { id: '1', name: 'bench-0', displayName: 'bench-0', attributes: {} },
   profile: undefined,
+  claims: {},
+  timeZone: null,
   locale: 'en',
   method: 'api-key',
   credential: 'key:bench',

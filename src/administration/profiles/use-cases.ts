@@ -10,10 +10,14 @@ import { recordChange } from '../../audit/actor.ts';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Owner } from '../../rights/administration.ts';
+import { changeAttributes, type AttributeChanges } from '../attributes/change.ts';
 import type { Changed } from '../changed.ts';
 
+/** A profile that is to be created, without attributes. */
+export type NewProfileState = Omit<ProfileState, 'attributes'>;
+
 /** Creates a profile. Throws 409 `conflict` if there is a profile of that name. */
-export function createProfile(store: Store, { actor }: Owner, { name, label, locale, roles }: ProfileState): Promise<ProfileState> {
+export function createProfile(store: Store, { actor }: Owner, { name, label, locale, roles }: NewProfileState): Promise<ProfileState> {
   return store.transaction(async (trx) => {
     const id = await insertProfile(trx, { name, label, locale, roleIds: await lockRoles(trx, roles) });
     await recordChange(trx, actor, { event: 'profile.created', detail: { profile: name, roles } });
@@ -22,19 +26,27 @@ export function createProfile(store: Store, { actor }: Owner, { name, label, loc
 }
 
 /** The members of a profile that change; undefined stays as it is. */
-export type ProfileChanges = { [Member in Exclude<keyof ProfileState, 'name'>]: ProfileState[Member] | undefined };
+export type ProfileChanges = { [Member in Exclude<keyof NewProfileState, 'name'>]?: NewProfileState[Member] | undefined } & {
+  attributes?: AttributeChanges | undefined;
+};
 
-/** Changes a profile. `roles` stand in place of the present ones, and are at least one. */
+/**
+ * Changes a profile. `roles` stand in place of the present ones, and are at least one; of `attributes` those that are named change. Throws 422
+ * `validation-failed` for attributes as `changeAttributes` does.
+ */
 export function changeProfile(
   store: Store,
   { actor }: Owner,
   name: string,
-  { label, locale, roles }: ProfileChanges,
+  { label, locale, roles, attributes }: ProfileChanges,
 ): Promise<Changed<ProfileState>> {
   return store.transaction(async (trx) => {
     const { id } = await getNamedRow(trx, 'profile', name, 'no key update');
-    const changed = await updateProfile(trx, id, { label, locale, roleIds: roles && (await lockRoles(trx, roles)) });
-    if (changed) await recordChange(trx, actor, { event: 'profile.updated', detail: { profile: name, label, locale, roles } });
+    const values = attributes && (await changeAttributes(trx, 'profile', (await getProfileState(trx, id)).attributes, attributes));
+    const roleIds = roles && (await lockRoles(trx, roles));
+    const changed = await updateProfile(trx, id, { label, locale, roleIds, attributes: values?.attributes });
+    const detail = { profile: name, label, locale, roles, attributes: values?.names };
+    if (changed) await recordChange(trx, actor, { event: 'profile.updated', detail });
     return { state: await getProfileState(trx, id), changed };
   });
 }

@@ -5,6 +5,7 @@
 import type { Transaction } from 'kysely';
 import { deleteAssignment, insertAssignment } from '../../accounts/assignments.ts';
 import { getNamedRow, takenProblem, type NamedRow } from '../../accounts/named-rows.ts';
+import { findTimeZone } from '../../accounts/time-zones.ts';
 import {
   findAccount,
   getUserState,
@@ -22,8 +23,10 @@ import type { AuditEvent } from '../../audit/store.ts';
 import { resetAttempts } from '../../credentials/attempts.ts';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Owner } from '../../rights/administration.ts';
 import { revokeOthers } from '../../sessions/revoke.ts';
+import { changeAttributes, type AttributeChanges } from '../attributes/change.ts';
 import type { Changed } from '../changed.ts';
 
 /** Creates a user. Throws 409 `conflict` if there is a user of that name. The hash is made before, so that no lock waits for it. */
@@ -35,13 +38,34 @@ export function createUser(store: Store, by: Owner, user: NewUser): Promise<User
   });
 }
 
-/** Changes the display name and the locale of new sessions. */
-export function changeUser(store: Store, by: Owner, name: string, change: UserChange): Promise<Changed<UserState>> {
+/** The members of a user that change; undefined stays as it is. Of `attributes` those that are named change. */
+export type UserChanges = Partial<Omit<UserChange, 'attributes'>> & { attributes?: AttributeChanges | undefined };
+
+/**
+ * Changes the display name, the locale of new sessions, the time zone and attributes. Throws 422 `validation-failed` for an unknown time zone, and for
+ * attributes as `changeAttributes` does.
+ */
+export function changeUser(
+  store: Store,
+  by: Owner,
+  name: string,
+  { displayName, locale, timeZone, attributes }: UserChanges,
+): Promise<Changed<UserState>> {
   return store.transaction(async (trx) => {
     const user = await lockUser(trx, name);
-    const changed = await updateUser(trx, user.id, change);
-    return await recordUserChange(trx, by, user, changed && { event: 'user.updated', detail: { ...change } });
+    const values = attributes && (await changeAttributes(trx, 'user', (await getUserState(trx, user.id)).attributes, attributes));
+    const zone = timeZone ? await getTimeZone(trx, timeZone) : timeZone;
+    const changed = await updateUser(trx, user.id, { displayName, locale, timeZone: zone, attributes: values?.attributes });
+    const ofAttributes = values && { attributes: values.names, before: values.before, after: values.after };
+    const detail = { displayName, locale, timeZone: zone, ...ofAttributes };
+    return await recordUserChange(trx, by, user, changed && { event: 'user.updated', detail });
   });
+}
+
+async function getTimeZone(trx: Transaction<Database>, text: string): Promise<string> {
+  const zone = await findTimeZone(trx, text);
+  if (zone === undefined) throw new Problem('validation-failed', { faults: [{ code: 'invalid-value', pointer: '/timeZone' }] });
+  return zone;
 }
 
 /** Disables the user and ends all sessions. */

@@ -1,4 +1,6 @@
 /** Reads the settings of an issuer's claims in ISSUERS_FILE: the names of claims, and the meaning of scopes and groups here. */
+import { isAttributeName } from '../../accounts/attributes.ts';
+import type { AttributeType } from '../../rights/attribute-types.ts';
 import { scopeToken } from '../tokens/scopes.ts';
 import type { SchemaReader } from './schema-reader.ts';
 
@@ -24,6 +26,13 @@ export interface ClaimedProfiles {
   claim: readonly string[];
   /** Maps a value in the claim to the name of a profile, in the order of the file. */
   map: ReadonlyMap<string, string>;
+}
+
+/** A claim that rules compare with fields. */
+export interface ClaimedRight {
+  /** As in {@link ClaimedProfiles}. */
+  claim: readonly string[];
+  type: AttributeType;
 }
 
 /** Claims whose values users or administrators change, and that another person may have later (OpenID Connect Core, section 5.7). */
@@ -94,4 +103,29 @@ export function readProfiles(members: SchemaReader): ClaimedProfiles | undefined
   if (values?.names().length === 0) profiles.report('map must name a profile for at least one value of the claim', 'map');
   profiles.finish();
   return claim && { claim, map };
+}
+
+const claimTypes = ['string', 'number', 'boolean', 'array'] as const;
+const claimType = { required: true, pattern: /^(string|number|boolean|array)$/, must: `be one of ${claimTypes.join(', ')}` };
+
+/** The claims that rules may compare with fields, by the names that rules have for them; empty: none. */
+export function readRights(members: SchemaReader): ReadonlyMap<string, ClaimedRight> {
+  const rights = members.mapping('rights');
+  const claims = new Map<string, ClaimedRight>();
+  for (const name of rights?.names() ?? []) {
+    if (!isAttributeName(name))
+      rights?.report(`"${name}" is no name for rules: letters, digits, "_" and "-", the first of them a letter`, name);
+    const right = rights?.mapping(name);
+    const claim = right?.textOrTexts('claim');
+    const type = right?.text('type', claimType);
+    right?.finish();
+    const scalar = claimTypes.find((each) => each === type);
+    if (claim && scalar)
+      claims.set(name, {
+        claim,
+        type: { scalar: scalar === 'array' ? 'string' : scalar, isList: scalar === 'array', texts: undefined, to: undefined },
+      });
+  }
+  rights?.finish();
+  return claims;
 }

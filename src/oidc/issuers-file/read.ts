@@ -9,10 +9,12 @@ import {
   readClaimNames,
   readOptionalMembers,
   readProfiles,
+  readRights,
   readProvision,
   readScopes,
   type ClaimNames,
   type ClaimedProfiles,
+  type ClaimedRight,
   type OptionalMember,
   type ScopeNames,
 } from './claims.ts';
@@ -60,6 +62,8 @@ export interface Issuer extends IssuerAddress {
   provision: { profile: string } | undefined;
   /** The profiles that a subject's claims grant and revoke; undefined if claims do not decide profiles. */
   profiles: ClaimedProfiles | undefined;
+  /** The claims that rules may compare with fields, by the names that rules have for them. */
+  rights: ReadonlyMap<string, ClaimedRight>;
   /** Undefined if Swagger UI is no client of the issuer. */
   swaggerUi: SwaggerUiClient | undefined;
 }
@@ -93,6 +97,14 @@ export async function readIssuers(file: string | undefined, environment: Environ
   for (const [profile, [first, ...others]] of Map.groupBy(givers, (giver) => giver.profile)) {
     for (const { issuer } of others) {
       membersOf.get(issuer)?.report(`profiles: "${profile}" is given and taken by issuer "${first?.issuer.id}" already`, 'profiles');
+    }
+  }
+  const rights = issuers.flatMap((issuer) => [...issuer.rights].map(([name, { type }]) => ({ issuer, name, type: JSON.stringify(type) })));
+  for (const [name, [first, ...others]] of Map.groupBy(rights, (right) => right.name)) {
+    for (const { issuer } of others.filter(({ type }) => type !== first?.type)) {
+      membersOf
+        .get(issuer)
+        ?.report(`rights: "${name}" has another type than at issuer "${first?.issuer.id}", and rules need one`, 'rights');
     }
   }
   if (located.problems.length > 0) throw new ConfigError(located.problems);
@@ -162,6 +174,7 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
   const scopes = readScopes(members);
   const provision = readProvision(members);
   const profiles = readProfiles(members);
+  const rights = readRights(members);
   const swaggerUi = readSwaggerUi(members);
   const signInScopes = readSignInScopes(members);
   const prompts = readPrompts(members);
@@ -184,6 +197,7 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
     scopes,
     provision,
     profiles,
+    rights,
     swaggerUi,
     optionalMembers,
     signInScopes,

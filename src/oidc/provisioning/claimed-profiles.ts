@@ -9,10 +9,12 @@ import type { IssuerContext } from '../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { deleteAssignment, findAnyProfiles, insertAssignment, lockAnyProfiles, lockAssignments } from '../../accounts/assignments.ts';
 import type { Identity } from '../../accounts/identities.ts';
-import { findClaimed, lockClaims, updateClaimsAt } from '../../accounts/identity-claims.ts';
+import { findClaimed, lockClaims, updateClaims } from '../../accounts/identity-claims.ts';
+import { isSameJson } from '../../json-schema/same-json.ts';
 import type { Claims } from '../tokens/claims.ts';
 import type { ClaimedProfiles } from '../issuers-file/claims.ts';
 import type { Issuer } from '../issuers-file/read.ts';
+import { claimedRights } from './claimed-rights.ts';
 import { recordUnknownClaim, unknownClaimReason, valueOfClaim } from './unknown-claims.ts';
 
 /**
@@ -35,39 +37,33 @@ export interface IssuedClaims {
 }
 
 /**
- * Grants and revokes profiles as the claims say, unless newer claims have been applied. Returns whether rows of the user that were read
- * before may be out of date. Claims that change nothing are still stored as the newest, once for each token. Does nothing for a disabled
- * user, and nothing but a record for a claim that is unknown.
+ * Grants and revokes profiles as the claims say, and stores the claims for rules, unless newer claims have been applied. Returns whether rows of the user that
+ * were read before may be out of date. Claims that change nothing are still stored as the newest, once for each token. Does nothing for a disabled user. For
+ * a claim of profiles that is unknown it makes a record, and the profiles stay.
  */
 export async function followClaims(context: IssuerContext, caller: Caller, issued: IssuedClaims): Promise<boolean> {
   const { store } = context;
-  const {
-    issuer: { issuer, profiles },
-    subject,
-    claims,
-    issuedAt,
-  } = issued;
-  if (!profiles) return false;
-  const identity = { issuer, subject };
+  const { issuer, subject, claims, issuedAt } = issued;
+  if (!issuer.profiles && issuer.rights.size === 0) return false;
+  const identity = { issuer: issuer.issuer, subject };
   const account = await findClaimed(store.db, identity);
   if (!account?.active) return false;
-  const unknown = unknownClaimReason(profiles, claims);
-  if (unknown) {
-    await recordUnknownClaim(context, caller, issued, account.name, unknown);
-    return false;
-  }
+  const unknown = issuer.profiles && unknownClaimReason(issuer.profiles, claims);
+  if (unknown) await recordUnknownClaim(context, caller, issued, account.name, unknown);
+  const profiles = unknown ? undefined : issuer.profiles;
   const newest = account.claimsAt?.getTime() ?? -Infinity;
-  if (issuedAt.getTime() < newest) return false;
-  const managed = new Set(profiles.map.values());
+  if ((!profiles && issuer.rights.size === 0) || issuedAt.getTime() < newest) return false;
+  const managed = new Set(profiles?.map.values());
   const wanted = claimedProfiles(profiles, claims);
   const before = account.profiles.filter((name) => managed.has(name));
-  const agree = before.length === wanted.length && before.every((name) => wanted.includes(name));
-  if (agree && issuedAt.getTime() === newest) return false;
+  const haveProfiles = before.length === wanted.length && before.every((name) => wanted.includes(name));
+  const values = claimedRights(issuer, claims, caller);
+  if (haveProfiles && isSameJson(values, account.claims) && issuedAt.getTime() === newest) return false;
   await store.transaction(async (trx) => {
     if (!(await lockClaims(trx, identity, account.id, issuedAt))) return;
-    await setClaimed(trx, caller, { user: account, by: 'issuer', identity }, profiles, wanted);
+    if (profiles) await setClaimed(trx, caller, { user: account, by: 'issuer', identity }, profiles, wanted);
     // After the lock on the user: a link by the user holds the lock on the user and waits for a changed identity.
-    await updateClaimsAt(trx, identity, issuedAt);
+    await updateClaims(trx, identity, issuedAt, values);
   });
   return true;
 }

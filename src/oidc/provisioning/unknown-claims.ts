@@ -9,11 +9,14 @@ import type { ClaimedProfiles } from '../issuers-file/claims.ts';
 import type { Claims } from '../tokens/claims.ts';
 import type { IssuedClaims } from './claimed-profiles.ts';
 
-/** `elsewhere`: the issuer has the value, and the token only refers to it. `unreadable`: the value is neither text nor a list. */
+/** `elsewhere`: the issuer has the value, and the token only refers to it. `unreadable`: the value is of no type that is read. */
 export type UnknownClaimReason = 'elsewhere' | 'unreadable';
 
-/** The value of the claim that decides profiles; undefined if the claim is missing, or if a member on the way to it is. */
-export function valueOfClaim({ claim }: ClaimedProfiles, claims: Claims): unknown {
+/** The place of a claim in a token. */
+type NamedClaim = Pick<ClaimedProfiles, 'claim'>;
+
+/** The value of the claim; undefined if the claim is missing, or if a member on the way to it is. */
+export function valueOfClaim({ claim }: NamedClaim, claims: Claims): unknown {
   let value: unknown = claims;
   for (const name of claim) {
     if (value === undefined || value === null) return undefined;
@@ -35,7 +38,7 @@ export function unknownClaimReason(profiles: ClaimedProfiles, claims: Claims): U
  * Whether the token says that the claim exists elsewhere: by aggregated and distributed claims (OpenID Connect Core, section 5.6.2), as Entra
  * ID does above 200 groups, or by `hasgroups`, as it does in tokens that must be short.
  */
-function isElsewhere({ claim: [name = ''] }: ClaimedProfiles, claims: Claims): boolean {
+export function isElsewhere({ claim: [name = ''] }: NamedClaim, claims: Claims): boolean {
   const { _claim_names: names, hasgroups: hasGroups } = claims;
   if (name === 'groups' && (hasGroups === true || hasGroups === 'true')) return true;
   if (names === undefined || names === null) return false;
