@@ -5,8 +5,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { fittingValues, type DeclaredTypes } from '../rights/attribute-types.ts';
+import type { Variables } from '../filter/variables.ts';
+import { fittingValues, type CallerValues, type DeclaredTypes } from '../rights/attribute-types.ts';
 import type { Principal } from '../rights/principal.ts';
+import { variablesOf } from '../rights/variables.ts';
 import type { AttributeOwner } from '../rights/vocabulary.ts';
 import { readDeclaredAttributes, type DeclaredAttributes } from './attributes.ts';
 
@@ -17,12 +19,6 @@ export interface UnfitValue {
   of: string;
   attribute: string;
 }
-
-/** The declared types of users, profiles and claims. A claim has the same type at each issuer. */
-export type CallerTypes = DeclaredAttributes & { claims: DeclaredTypes };
-
-/** The values of a caller that are set and of their declared types. */
-export type CallerValues = Record<AttributeOwner | 'claims', Record<string, unknown>>;
 
 /** Unfit values that a process remembers to have reported. */
 const maximumReported = 1_000;
@@ -42,8 +38,11 @@ export class AttributeRegistry {
     this.#onUnfit = onUnfit;
   }
 
-  async declared(): Promise<CallerTypes> {
-    return { ...(await this.#attributes()), claims: new Map([...this.#claims.values()].flatMap((types) => [...types])) };
+  /** The variables of rules and filters, with the values of the caller. */
+  async variablesOf(principal: Principal): Promise<Variables> {
+    const claims = new Map([...this.#claims.values()].flatMap((types) => [...types]));
+    const [attributes, values] = [await this.#attributes(), await this.valuesOf(principal)];
+    return variablesOf(principal, { types: { ...attributes, claims }, values });
   }
 
   async #attributes(): Promise<DeclaredAttributes> {
@@ -57,6 +56,7 @@ export class AttributeRegistry {
     }
   }
 
+  /** The values of the caller that are set and of their declared types. */
   async valuesOf({ user, profile, issuer, claims }: Pick<Principal, 'user' | 'profile' | 'issuer' | 'claims'>): Promise<CallerValues> {
     const declared = await this.#attributes();
     const valuesOf = (owner: AttributeOwner, holder: Principal['user'] | Principal['profile']) =>

@@ -6,6 +6,7 @@ import { readValue } from '../filter/values.ts';
 import { listValues } from '../problems/expected.ts';
 import type { Fault } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';
+import type { AttributeOwner } from './vocabulary.ts';
 
 /** How single values compare, by the names that fields of filters have. */
 type AttributeScalar = 'string' | 'number' | 'boolean' | 'enum' | 'int64' | 'decimal' | 'date' | 'date-time';
@@ -22,6 +23,14 @@ export interface AttributeType {
 
 /** Declared types by name. */
 export type DeclaredTypes = ReadonlyMap<string, AttributeType>;
+
+type ValueOwner = AttributeOwner | 'claims';
+
+/** The declared types of users, profiles and claims. A claim has the same type at each issuer. */
+export type CallerTypes = Readonly<Record<ValueOwner, DeclaredTypes>>;
+
+/** The values of a caller that are set and of their declared types. */
+export type CallerValues = Readonly<Record<ValueOwner, Readonly<Record<string, unknown>>>>;
 
 /** The most items of a list, and the most texts of an `enum`. */
 export const maximumItems = 100;
