@@ -103,7 +103,7 @@ export function keysIn({ to }: AttributeType, value: unknown): string[] {
   return to === undefined ? [] : ([value].flat() as string[]);
 }
 
-/** What keeps a value from being of the type; pointers begin at the value. */
+/** The faults that keep a value from being of the type; pointers begin at the value. */
 export function faultsOfValue({ scalar, isList, texts }: AttributeType, value: unknown): Fault[] {
   if (!isList) return faultsOfScalar(scalar, texts, value, []);
   if (!Array.isArray(value)) return [{ code: 'invalid-type', pointer: '', values: { allowed: 'array' } }];

@@ -3,13 +3,13 @@ import type { Variables, VariableType } from '../filter/variables.ts';
 import type { AttributeType, CallerTypes, CallerValues } from './attribute-types.ts';
 import type { Principal } from './principal.ts';
 
-interface Entry {
+interface VariableEntry {
   type: VariableType;
   /** Undefined if the caller lacks it. */
   value: ReturnType<Variables['valueOf']>;
 }
 
-/** What is declared, and which of it the caller has. */
+/** The declared types, and the values that the caller has. */
 export interface DeclaredVariables {
   types: CallerTypes;
   values: CallerValues;
@@ -27,13 +27,13 @@ export function variablesOf(
   { user, profile, timeZone }: Pick<Principal, 'user' | 'profile' | 'timeZone'>,
   { types, values }: DeclaredVariables = none,
 ): Variables {
-  const entries = new Map<string, Entry>([
+  const entries = new Map<string, VariableEntry>([
     ['user.name', { type: 'string', value: user.name }],
     ['profile.name', { type: 'string', value: profile?.name }],
   ]);
   for (const owner of owners)
     for (const [name, type] of types[owner])
-      entries.set(`${owner}.${name}`, { type: variableType(type), value: values[owner][name] as Entry['value'] });
+      entries.set(`${owner}.${name}`, { type: variableType(type), value: values[owner][name] as VariableEntry['value'] });
   return {
     names: [...entries.keys()],
     typeOf: (name) => entries.get(name)?.type,

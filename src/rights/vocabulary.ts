@@ -10,7 +10,7 @@ export type Condition = 'any' | 'own';
 /** The proof with which a session was opened. */
 export type SessionMethod = 'password' | 'token' | 'openid';
 
-/** What attributes are declared for. */
+/** The kinds of rows that have attributes. */
 export type AttributeOwner = 'user' | 'profile';
 
 /** One action that a role grants on the entities of one name, or of every name for `*`. */

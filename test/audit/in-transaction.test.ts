@@ -269,6 +269,21 @@ const changes: Row[] = [
   ],
   ['profile update', 0, 'profile', ['profile.updated'], admin(({ user }) => ['profile', 'update', user, '--label', 'Other'])],
   [
+    'attribute set',
+    0,
+    'attribute',
+    ['attribute.declared'],
+    admin(({ user }) => ['attribute', 'set', 'user', user, '--schema', '{"type":"string"}']),
+  ],
+  [
+    'attribute remove',
+    0,
+    'attribute',
+    ['attribute.removed'],
+    admin(({ user }) => ['attribute', 'remove', 'user', `${user}-old`]),
+    admin(({ user }) => ['attribute', 'set', 'user', `${user}-old`, '--schema', '{"type":"string"}']),
+  ],
+  [
     'profile delete',
     0,
     'profile',
