@@ -40,7 +40,7 @@ export class AttributeRegistry {
 
   /** The variables of rules and filters, with the values of the caller. */
   async variablesOf(principal: Principal): Promise<Variables> {
-    const claims = new Map([...this.#claims.values()].flatMap((types) => [...types]));
+    const claims = new Map([...this.#claims.values()].flatMap((types) => Array.from(types)));
     const [attributes, values] = [await this.#attributes(), await this.valuesOf(principal)];
     return variablesOf(principal, { types: { ...attributes, claims }, values });
   }

@@ -1,5 +1,5 @@
 /** The types of attributes: what a declaration may say, and which values are of a type. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { faultsOfValue, fittingValues, readAttributeType, type AttributeType } from '../../src/rights/attribute-types.ts';
 

@@ -81,7 +81,7 @@ test('200 — a value that is not of the declared type is not shown, and the log
   const lines: object[] = [];
   const { log } = replica?.app ?? expect.unreachable();
   const { warn } = log;
-  log.warn = ((facts: object) => void lines.push(facts)) as typeof warn;
+  log.warn = (facts: object) => void lines.push(facts);
   const call = { cookie: await home().openSession(id) };
   for (let round = 0; round < 2; round++) expect((await infoOn(replica ?? home(), call)).user.attributes).toEqual({});
   log.warn = warn;

@@ -46,7 +46,7 @@ export async function changeAttributes(
     ...entries.flatMap(([name, value]) => {
       const type = declared.get(name);
       if (!type || value === null) return [];
-      return faultsOfValue(type, value).map((fault) => ({ ...fault, pointer: `${pointerOf(name)}${fault.pointer ?? ''}` }));
+      return new Problem('validation-failed', { faults: faultsOfValue(type, value) }).under(pointerOf(name)).faults;
     }),
   ];
   if (Object.keys(attributes).length > maximumAttributes)
