@@ -1459,37 +1459,86 @@ export interface components {
             /** @description One of these holds. An empty list holds for no entity. */
             $or?: components["schemas"]["Filter"][];
             $not?: components["schemas"]["Filter"];
+            /**
+             * @description One entity that refers to this one fulfils the filter: `{"member.project": {…}}` for those called `member`, by their field `project`. The
+             *     declared type of that name has the reference, and an index for it and the fields that the filter compares. An entity that the caller
+             *     may not read counts as none. A filter has two of `$some` and `$none` at most.
+             */
+            $some?: {
+                [key: string]: components["schemas"]["Filter"];
+            };
+            /** @description No entity that refers to this one fulfils the filter. */
+            $none?: {
+                [key: string]: components["schemas"]["Filter"];
+            };
         } & {
             [key: string]: unknown | components["schemas"]["FieldTest"];
         };
         /**
-         * @description A value, which the field must equal; operators, which must all hold; or the tests of members, where the field is an object. A value
-         *     must be of the declared type and is never converted: int64, decimals and times are texts. A name without a declared type takes any.
+         * @description A value; `{"$var": …}`, a variable: `user.name`, `profile.name`, `now` or `today`; `{"$field": …}`, another field of the entity, with dots
+         *     into objects; or `{"$ago": …}`, the present time minus a duration of ISO 8601 such as `P30D`, where `-P7D` looks ahead.
+         */
+        Operand: string | number | boolean | null | ({
+            $var?: string;
+            $field?: string;
+            $ago?: string;
+        } & {
+            [key: string]: unknown;
+        });
+        /** @description As `Operand`, of a type that has an order. */
+        OrderedOperand: string | number | ({
+            $var?: string;
+            $field?: string;
+            $ago?: string;
+        } & {
+            [key: string]: unknown;
+        });
+        /**
+         * @description A value or another `Operand`, which the field must equal; operators, which must all hold; or the tests of members, where the field is an
+         *     object. A value must be of the declared type and is never converted: int64, decimals and times are texts. A name without a declared type
+         *     takes any.
          *
          *     `$match` tests the entity that a reference of the declared type leads to, and may look through two references in a row. An entity that
          *     does not exist or that the caller may not read fulfils no filter.
          */
         FieldTest: string | number | boolean | null | ({
             /** @description It equals the value; null is JSON null. */
-            $eq?: string | number | boolean | null;
+            $eq?: components["schemas"]["Operand"];
             /** @description It does not equal the value. */
-            $ne?: string | number | boolean | null;
+            $ne?: components["schemas"]["Operand"];
             /** @description It is less; texts compare by code points. */
-            $lt?: string | number;
+            $lt?: components["schemas"]["OrderedOperand"];
             /** @description It is less or equal. */
-            $lte?: string | number;
+            $lte?: components["schemas"]["OrderedOperand"];
             /** @description It is greater. */
-            $gt?: string | number;
+            $gt?: components["schemas"]["OrderedOperand"];
             /** @description It is greater or equal. */
-            $gte?: string | number;
-            /** @description It equals one of the values. An empty list finds nothing. */
-            $in?: (string | number | boolean | null)[];
+            $gte?: components["schemas"]["OrderedOperand"];
+            /** @description It equals one of the values, or one of the items of a variable that is a list. An empty list finds nothing. */
+            $in?: components["schemas"]["Operand"][] | {
+                $var?: string;
+            };
             /** @description It equals none of the values. An empty list finds everything. */
-            $nin?: (string | number | boolean | null)[];
-            /** @description A text that begins so. */
-            $prefix?: string;
-            /** @description A text with this part, or an array with this item. */
-            $contains?: string | number | boolean | null;
+            $nin?: components["schemas"]["Operand"][] | {
+                $var?: string;
+            };
+            /** @description A text that begins so, or so as a variable. */
+            $prefix?: string | {
+                $var?: string;
+            };
+            /** @description A text with this part, or an array with this item; the part or item may be a variable. */
+            $contains?: components["schemas"]["Operand"];
+            /** @description All of these tests of the field hold. */
+            $and?: components["schemas"]["FieldTest"][];
+            /** @description One of these tests of the field holds. */
+            $or?: components["schemas"]["FieldTest"][];
+            $not?: components["schemas"]["FieldTest"];
+            /** @description The field equals the variable. */
+            $var?: string;
+            /** @description The field equals the other one. */
+            $field?: string;
+            /** @description The field equals that time. */
+            $ago?: string;
             /** @description True if it has a value, null included; false if it is missing. */
             $exists?: boolean;
             /** @description True if it is missing or null; false if it has a value besides null. */

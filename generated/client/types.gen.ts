@@ -893,12 +893,50 @@ export type Filter = {
      */
     $or?: Array<Filter>;
     $not?: Filter;
+    /**
+     * One entity that refers to this one fulfils the filter: `{"member.project": {…}}` for those called `member`, by their field `project`. The
+     * declared type of that name has the reference, and an index for it and the fields that the filter compares. An entity that the caller
+     * may not read counts as none. A filter has two of `$some` and `$none` at most.
+     *
+     */
+    $some?: {
+        [key: string]: Filter;
+    };
+    /**
+     * No entity that refers to this one fulfils the filter.
+     */
+    $none?: {
+        [key: string]: Filter;
+    };
     [key: string]: unknown | FieldTest;
 };
 
 /**
- * A value, which the field must equal; operators, which must all hold; or the tests of members, where the field is an object. A value
- * must be of the declared type and is never converted: int64, decimals and times are texts. A name without a declared type takes any.
+ * A value; `{"$var": …}`, a variable: `user.name`, `profile.name`, `now` or `today`; `{"$field": …}`, another field of the entity, with dots
+ * into objects; or `{"$ago": …}`, the present time minus a duration of ISO 8601 such as `P30D`, where `-P7D` looks ahead.
+ *
+ */
+export type Operand = string | number | boolean | null | {
+    $var?: string;
+    $field?: string;
+    $ago?: string;
+    [key: string]: unknown;
+};
+
+/**
+ * As `Operand`, of a type that has an order.
+ */
+export type OrderedOperand = string | number | {
+    $var?: string;
+    $field?: string;
+    $ago?: string;
+    [key: string]: unknown;
+};
+
+/**
+ * A value or another `Operand`, which the field must equal; operators, which must all hold; or the tests of members, where the field is an
+ * object. A value must be of the declared type and is never converted: int64, decimals and times are texts. A name without a declared type
+ * takes any.
  *
  * `$match` tests the entity that a reference of the declared type leads to, and may look through two references in a row. An entity that
  * does not exist or that the caller may not read fulfils no filter.
@@ -908,43 +946,70 @@ export type FieldTest = string | number | boolean | null | {
     /**
      * It equals the value; null is JSON null.
      */
-    $eq?: string | number | boolean | null;
+    $eq?: Operand;
     /**
      * It does not equal the value.
      */
-    $ne?: string | number | boolean | null;
+    $ne?: Operand;
     /**
      * It is less; texts compare by code points.
      */
-    $lt?: string | number;
+    $lt?: OrderedOperand;
     /**
      * It is less or equal.
      */
-    $lte?: string | number;
+    $lte?: OrderedOperand;
     /**
      * It is greater.
      */
-    $gt?: string | number;
+    $gt?: OrderedOperand;
     /**
      * It is greater or equal.
      */
-    $gte?: string | number;
+    $gte?: OrderedOperand;
     /**
-     * It equals one of the values. An empty list finds nothing.
+     * It equals one of the values, or one of the items of a variable that is a list. An empty list finds nothing.
      */
-    $in?: Array<string | number | boolean | null>;
+    $in?: Array<Operand> | {
+        $var?: string;
+    };
     /**
      * It equals none of the values. An empty list finds everything.
      */
-    $nin?: Array<string | number | boolean | null>;
+    $nin?: Array<Operand> | {
+        $var?: string;
+    };
     /**
-     * A text that begins so.
+     * A text that begins so, or so as a variable.
      */
-    $prefix?: string;
+    $prefix?: string | {
+        $var?: string;
+    };
     /**
-     * A text with this part, or an array with this item.
+     * A text with this part, or an array with this item; the part or item may be a variable.
      */
-    $contains?: string | number | boolean | null;
+    $contains?: Operand;
+    /**
+     * All of these tests of the field hold.
+     */
+    $and?: Array<FieldTest>;
+    /**
+     * One of these tests of the field holds.
+     */
+    $or?: Array<FieldTest>;
+    $not?: FieldTest;
+    /**
+     * The field equals the variable.
+     */
+    $var?: string;
+    /**
+     * The field equals the other one.
+     */
+    $field?: string;
+    /**
+     * The field equals that time.
+     */
+    $ago?: string;
     /**
      * True if it has a value, null included; false if it is missing.
      */

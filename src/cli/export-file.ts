@@ -6,7 +6,7 @@ import { assertNewFile, writeNewFile } from '../database/transfer/backup-file.ts
 import { readServiceSecrets } from '../database/service-secrets.ts';
 import { assertSearchable } from '../entities/querying/list.ts';
 import { readListQuery } from '../entities/querying/list-request.ts';
-import { scopeFor } from '../entities/querying/match.ts';
+import { scopeFor } from '../entities/querying/scope.ts';
 import { countEntities } from '../entities/companion/scan.ts';
 import { faultText } from '../entity-types/files.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
@@ -47,7 +47,7 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
     ...(fields !== undefined && { fields }),
   };
   const wanted = await asOptions(async () => {
-    const read = await readListQuery(query, { includes: [] }, scopeFor(types, principal, type));
+    const read = await readListQuery(query, { includes: [] }, scopeFor(types, principal, { name, type }));
     assertSearchable(read, type?.companion);
     return read;
   });

@@ -9,7 +9,17 @@ export type { Entities } from './entities.ts';
 export type { Changes, Entity, GetOptions, History, HistoryOptions, UpsertOptions, Version } from './entity.ts';
 export { ApiError, ClientError, EntityServiceError, type ApiErrorCode, type ClientErrorReason } from './errors.ts';
 export type { Credential, Fetch } from './http.ts';
-export type { EntityFilter, EntityList, EntityPage, EntitySort, FieldFilter, ListOptions, WithIncluded } from './list.ts';
+export type {
+  EntityFilter,
+  EntityList,
+  EntityPage,
+  EntitySort,
+  FieldFilter,
+  FilterOperand,
+  FilterVariable,
+  ListOptions,
+  WithIncluded,
+} from './list.ts';
 export type { CallOptions, Client, WriteOptions, WriteOptions as CreateOptions } from './operation.ts';
 export type { FieldPath, Projected } from './projection.ts';
 export { resultOf, valueOf, type ErrorStyle, type Failure, type Outcome, type Result, type Success } from './result.ts';

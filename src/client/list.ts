@@ -19,17 +19,31 @@ interface Presence {
   $exists?: boolean;
   $empty?: boolean;
 }
-interface Tests<V> extends Presence {
-  $eq?: V | null;
-  $ne?: V | null;
-  $lt?: V;
-  $lte?: V;
-  $gt?: V;
-  $gte?: V;
-  $in?: readonly (V | null)[];
-  $nin?: readonly (V | null)[];
-  $prefix?: string;
-  $contains?: string;
+
+/** A variable of the caller: `user.name`, `profile.name`, `now` or `today`. */
+export interface FilterVariable {
+  $var: string;
+}
+/** What a field is compared with instead of a value: a variable, another field of the entity, or the present time minus a duration such as `P30D`. */
+export type FilterOperand = FilterVariable | { $field: string } | { $ago: string };
+
+/** Combinations of tests of one field. */
+interface Combinations<T> {
+  $and?: readonly T[];
+  $or?: readonly T[];
+  $not?: T;
+}
+interface Tests<V> extends Presence, Combinations<FieldFilter<V>> {
+  $eq?: V | FilterOperand | null;
+  $ne?: V | FilterOperand | null;
+  $lt?: V | FilterOperand;
+  $lte?: V | FilterOperand;
+  $gt?: V | FilterOperand;
+  $gte?: V | FilterOperand;
+  $in?: readonly (V | FilterOperand | null)[] | FilterVariable;
+  $nin?: readonly (V | FilterOperand | null)[] | FilterVariable;
+  $prefix?: string | FilterVariable;
+  $contains?: string | FilterVariable;
   /** The text without regard to case and accents: a text that it equals, or operators. The type needs an index for it. */
   $fold?: [V] extends [string] ? FoldTest : never;
   /** A filter of the entity whose key a reference has. */
@@ -40,16 +54,20 @@ interface Tests<V> extends Presence {
 export type FieldFilter<V> = unknown extends V
   ? FieldTest
   : [NonNullable<V>] extends [readonly (infer Item)[]]
-    ? null | (Presence & { $contains?: Item & Scalar })
+    ? null | (Presence & Combinations<FieldFilter<V>> & { $contains?: (Item & Scalar) | FilterVariable })
     : [NonNullable<V>] extends [object]
-      ? null | Presence | { [K in keyof NonNullable<V>]?: FieldFilter<NonNullable<V>[K]> }
-      : NonNullable<V> | null | Tests<NonNullable<V>>;
+      ? null | Presence | ({ [K in keyof NonNullable<V>]?: FieldFilter<NonNullable<V>[K]> } & Combinations<FieldFilter<V>>)
+      : NonNullable<V> | FilterOperand | null | Tests<NonNullable<V>>;
 
 /** A filter of entities with fields of type `T`: all members have to hold. */
 export type EntityFilter<T extends object = Fields> = { [K in keyof T]?: FieldFilter<T[K]> } & {
   $and?: readonly EntityFilter<T>[];
   $or?: readonly EntityFilter<T>[];
   $not?: EntityFilter<T>;
+  /** A filter of the entities that refer to this one, by their name and the field with the reference: `{ 'member.project': { user: 'ada' } }`. */
+  $some?: Record<string, EntityFilter>;
+  /** The same, which no such entity fulfils. */
+  $none?: Record<string, EntityFilter>;
   $key?: FieldFilter<string>;
   $version?: FieldFilter<number>;
   $createdAt?: FieldFilter<string>;

@@ -25,7 +25,7 @@ import { itemTexts } from '../json/json-parts.ts';
 import { readKey } from './key.ts';
 import { readListBody, readListQuery } from './querying/list-request.ts';
 import { pageLinks } from './links.ts';
-import { scopeFor } from './querying/match.ts';
+import { scopeFor } from './querying/scope.ts';
 import { pastEntity } from './history/past.ts';
 import { purgeInPortions, type PresentPurge } from './writing/portions.ts';
 import { purgeEntity } from './writing/purge.ts';
@@ -76,7 +76,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
     async listEntities({ params, query, headers, principal, caller, request }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
-        readListQuery(query, await includesOf(principal, type, query.include?.split(',')), scopeFor(entityTypes, principal, type)),
+        readListQuery(query, await includesOf(principal, type, query.include?.split(',')), scopeFor(entityTypes, principal, { name: params.name, type })),
       );
       const { body, tag, etag, path, ...edges } = found.value;
       notePath(request, permit, path);
@@ -89,7 +89,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
     async queryEntities({ params, headers, body: query, principal, caller, request }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
-        readListBody(query, await includesOf(principal, type, query.include), scopeFor(entityTypes, principal, type)),
+        readListBody(query, await includesOf(principal, type, query.include), scopeFor(entityTypes, principal, { name: params.name, type })),
       );
       const { body, etag, path } = found.value;
       notePath(request, permit, path);
@@ -99,7 +99,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
     async aggregateEntities({ params, headers, body, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
       const found = await reading.groups(permit, { caller, headers }, (type) =>
-        readAggregation(body, scopeFor(entityTypes, principal, type)),
+        readAggregation(body, scopeFor(entityTypes, principal, { name: params.name, type })),
       );
       return { status: 200, headers: consistencyOf(found), body: found.value };
     },

@@ -13,7 +13,7 @@ import { positionOf, tokenOf } from '../database/standby/log-position.ts';
 import { entityLimitOf } from '../entities/entity-limits.ts';
 import { assertSearchable } from '../entities/querying/list.ts';
 import { readListBody, readListQuery, type ListRequest } from '../entities/querying/list-request.ts';
-import { scopeFor, type ReadScope } from '../entities/querying/match.ts';
+import { scopeFor, type ReadScope } from '../entities/querying/scope.ts';
 import { uniqueBy } from '../entities/writing/upsert.ts';
 import { acceptedType } from '../http/accept.ts';
 import { streamedBodyLimitBytes } from '../http/body.ts';
@@ -84,7 +84,7 @@ export function transferHandlers(
     authorize(principal, name, 'read');
     const mediaType = format ? types[format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
     const type = await entityTypes.find(name);
-    const wantedBy = (present: Principal) => readQuery(scopeFor(entityTypes, present, type));
+    const wantedBy = (present: Principal) => readQuery(scopeFor(entityTypes, present, { name, type }));
     assertSearchable(await wantedBy(principal), type?.companion);
     // HEAD reads nothing.
     if (request.method === 'HEAD') return { status: 200 as const, body: new StreamedText(mediaType, Readable.from([])) };

@@ -35,7 +35,7 @@ test('every operator is in an example and in the table of operators, and no othe
   const listed = tableRows(section(text, '## Operators')).flatMap(([names = '']) =>
     [...names.matchAll(/`(\$\w+)`/g)].map(([, name = '']) => name),
   );
-  expect(new Set(listed)).toEqual(new Set([...Object.keys(operators), '$match', '$fold']));
+  expect(new Set(listed)).toEqual(new Set([...Object.keys(operators), '$match', '$fold', '$and', '$or', '$not']));
   expect(Object.keys(operators).filter((name) => !used.includes(name))).toEqual([]);
 });
 
@@ -88,4 +88,48 @@ test('an aggregation answers what it shows', async () => {
   await declareIndexed(service(), 'order', { type: 'object', properties, ...rules });
   const answered = await service().call('POST', '/rest/entity/order/aggregate', { ...ada, json: body ?? {} });
   expect(answered.body).toEqual(answer);
+});
+
+test('a filter with other operands finds what its table says', async () => {
+  const part = section(text, '## Other operands');
+  const bills = jsonIn('## Other operands') as { nr: string }[];
+  const found = await seedMany(service(), 'bill', bills, 'ada');
+  const decimal = { type: 'string', format: 'decimal' };
+  const properties = {
+    nr: { type: 'string' },
+    agent: { type: 'string' },
+    total: decimal,
+    paid: decimal,
+    placedAt: { type: 'string', format: 'date-time' },
+  };
+  await declareIndexed(service(), 'bill', { type: 'object', properties, 'x-index': [['placedAt']] });
+  const rows = tableRows(part);
+  expect(rows.length).toBeGreaterThan(3);
+  for (const [filter = '', finds = ''] of rows) {
+    const { body } = await list(service(), ada, 'bill', { filter: JSON.parse(codeOf(filter)) as object });
+    const expected = bills.flatMap(({ nr }, index) => (finds.split(', ').includes(nr) ? [found[index]] : []));
+    expect(keysIn([body]), filter).toEqual(expected);
+  }
+});
+
+test('the projects and tasks of a member are found as it says', async () => {
+  const key = { type: 'string', format: 'int64' };
+  const reference = { 'x-references': { project: { to: 'project' } } };
+  await declareIndexed(service(), 'project', { type: 'object', properties: { name: { type: 'string' } } });
+  const [led, other] = await seedMany(service(), 'project', [{ name: 'A' }, { name: 'B' }], 'ada');
+  const tasks = await seedMany(service(), 'task', [{ project: led }, { project: other }], 'ada');
+  await seedMany(
+    service(),
+    'member',
+    [led, other].map((project, index) => ({ project, user: 'ada', role: index === 0 ? 'lead' : 'guest' })),
+    'ada',
+  );
+  const properties = { project: key, user: { type: 'string' }, role: { type: 'string' } };
+  await declareIndexed(service(), 'task', { type: 'object', properties: { project: key }, ...reference });
+  await declareIndexed(service(), 'member', { type: 'object', properties, ...reference, 'x-index': [['project', 'user']] });
+  const part = section(text, '## Filters through references');
+  const [, , example = ''] = /```json\n([^`]+)```[^]*?```json\n([^`]+)```/.exec(part) ?? [];
+  expect(keysIn([(await queryBy(service(), ada, 'project', JSON.parse(example) as ListQuery)).body])).toEqual([led]);
+  const [, through = ''] = /`({"project":.*?})` finds the tasks/.exec(part) ?? [];
+  expect(keysIn([(await list(service(), ada, 'task', { filter: JSON.parse(through) as object })).body])).toEqual(tasks);
 });

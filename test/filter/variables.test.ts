@@ -12,6 +12,7 @@ import { filterCondition } from '../../src/filter/compile.ts';
 import { undeclaredFields, type FieldTypes } from '../../src/filter/fields.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
 import { entitySource, sqlTypes } from '../../src/filter/source.ts';
+import { not, type Filter } from '../../src/filter/syntax.ts';
 import { withVariables, type Variables, type VariableSource, type VariableType } from '../../src/filter/variables.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { fulfils, type ModelRow, type ModelType, type ModelVariables, type TypeOf } from '../support/filter-model.ts';
@@ -157,3 +158,131 @@ describe.for([
     });
   },
 );
+
+describe('references and missing variables', () => {
+  const projects = Array.from({ length: 6 }, (_, index) => ({ public: index === 0, dept: index % 2 === 0 ? 'a' : 'b' }));
+  const fields: FieldTypes = {
+    ...undeclaredFields,
+    referrerOf: (reference) =>
+      reference === 'member.project'
+        ? { name: 'member', by: ['project'], fields: undeclaredFields, lackedIndex: () => undefined }
+        : undefined,
+  };
+  let rows: ModelRow[];
+  let members: ModelRow[];
+
+  beforeAll(async () => {
+    rows = await storeRows(client, 'project', projects);
+    const users = ['ada', 'bob', 'eve', 'ada', 'bob', null];
+    members = await storeRows(
+      client,
+      'member',
+      users.map((user, index) => ({ project: rows[index % 4]?.$key, user, role: index % 3 === 0 ? 'lead' : 'guest' })),
+    );
+  });
+
+  /** The filter with look-ups in place of `$some`, as a statement has them. */
+  function withLookups(filter: Filter): Filter {
+    switch (filter.kind) {
+      case 'not':
+        return not(withLookups(filter.of));
+      case 'all':
+      case 'any':
+        return { ...filter, of: filter.of.map(withLookups) };
+      case 'some': {
+        const of = withLookups(filter.of);
+        return {
+          kind: 'lookup',
+          field: ['$key'],
+          type: 'int64',
+          of,
+          source: entitySource,
+          tests: 1,
+          exists: (key, condition) => sql<boolean>`exists (select from (select ${key} as key) as reference cross join lateral (
+            select entity.* from entity where entity.name = 'member' and entity.fields ->> 'project' = reference.key::text) as entity where ${condition})`,
+        };
+      }
+      default:
+        return filter;
+    }
+  }
+
+  async function found(filter: unknown, own: Record<string, unknown>): Promise<number[]> {
+    const read = parsed(filter, fields);
+    const bound = await keysOf('project', filterCondition(withLookups(withVariables(read, variablesWith(own))), entitySource));
+    expect(await keysOf('project', filterCondition(withLookups(read), entitySource, sourceOf(own)))).toEqual(bound);
+    const model = {
+      typeOf: () => 'any' as const,
+      variables: modelOf(own),
+      referrers: { 'member.project': { rows: members, typeOf: () => 'any' as const, by: 'project' } },
+    };
+    expect(bound).toEqual(rows.filter((row) => fulfils(row, filter as Record<string, unknown>, model)).map(({ $key }) => $key));
+    return bound.map((key) => rows.findIndex(({ $key }) => $key === key));
+  }
+
+  const x = { $var: 'u.string' };
+  test.for<[object, number[], number[]]>([
+    [{ dept: x }, [], [0, 2, 4]],
+    [{ dept: { $ne: x } }, [], [1, 3, 5]],
+    [{ $not: { dept: x } }, [], [1, 3, 5]],
+    [{ dept: { $not: x } }, [], [1, 3, 5]],
+    [{ $not: { $not: { dept: x } } }, [], [0, 2, 4]],
+    [{ $or: [{ public: true }, { dept: x }] }, [0], [0, 2, 4]],
+    [{ dept: { $nin: ['b', x] } }, [], []],
+    [{ dept: { $in: ['b', x] } }, [1, 3, 5], [0, 1, 2, 3, 4, 5]],
+    [{ $some: { 'member.project': { user: x } } }, [], []],
+    [{ $none: { 'member.project': { user: x } } }, [4, 5], [0, 1, 2, 3, 4, 5]],
+    [{ $not: { $some: { 'member.project': { user: x } } } }, [4, 5], [0, 1, 2, 3, 4, 5]],
+    [{ $not: { $none: { 'member.project': { user: { $ne: x } } } } }, [], [0, 1, 2, 3]],
+    [{ $none: { 'member.project': { user: { $ne: x } } } }, [4, 5], [4, 5]],
+    [{ $none: { 'member.project': { role: 'lead', user: x } } }, [1, 2, 4, 5], [0, 1, 2, 3, 4, 5]],
+  ])('%j covers %j without the variable, and %j with it', async ([filter, without, present]) => {
+    expect(await found(filter, {})).toEqual(without);
+    expect(await found(filter, { 'u.string': 'a' })).toEqual(present);
+  });
+
+  test('an empty list is a list: $in of it finds nothing, $nin everything', async () => {
+    for (const [own, $in, $nin] of [
+      [{ 'l.string': [] }, [], [0, 1, 2, 3, 4, 5]],
+      [{}, [], []],
+      [{ 'l.string': ['a'] }, [0, 2, 4], [1, 3, 5]],
+    ] as const) {
+      expect(await found({ dept: { $in: { $var: 'l.string' } } }, own)).toEqual($in);
+      expect(await found({ dept: { $nin: { $var: 'l.string' } } }, own)).toEqual($nin);
+    }
+  });
+
+  test(`random rules agree with the model, and none covers more because a variable is missing (seed ${seed})`, async () => {
+    const names = { dept: ['u.string', 'v.string'], user: ['u.string', 'v.string'] };
+    const tests = (name: 'dept' | 'user', some: readonly string[]) =>
+      fc
+        .tuple(fc.constantFrom('$eq', '$ne', '$in', '$nin'), fc.constantFrom(...names[name].map(($var) => ({ $var })), ...some))
+        .map(([operator, operand]) => ({ [name]: { [operator]: operator.endsWith('in') ? [operand] : operand } }));
+    const member = fc.oneof(
+      tests('user', ['ada']),
+      fc.tuple(tests('user', ['bob']), fc.constantFrom({ role: 'lead' }, { role: { $ne: 'lead' } })).map(([a, b]) => ({ $or: [a, b] })),
+      tests('user', ['ada']).map(($not) => ({ $not })),
+    );
+    const related = fc.tuple(fc.constantFrom('$some', '$none'), member).map(([name, of]) => ({ [name]: { 'member.project': of } }));
+    const leaf: fc.Arbitrary<Record<string, unknown>> = fc.oneof(tests('dept', ['a']), related, fc.constant({ public: true }));
+    const rules = fc.oneof(
+      leaf,
+      leaf.map(($not) => ({ $not })),
+      fc.tuple(leaf, leaf).map(($or) => ({ $or })),
+      fc.tuple(leaf, leaf).map(($and) => ({ $not: { $and } })),
+    );
+    const value = fc.constantFrom('a', 'b', 'ada', 'bob');
+    let narrowed = 0;
+    await fc.assert(
+      fc.asyncProperty(rules, value, fc.option(value, { nil: undefined }), async (rule, u, v) => {
+        const own = v === undefined ? {} : { 'v.string': v };
+        const present = await found(rule, { ...own, 'u.string': u });
+        const missing = await found(rule, own);
+        expect(missing.filter((row) => !present.includes(row))).toEqual([]);
+        if (missing.length < present.length) narrowed += 1;
+      }),
+      { numRuns: 300, seed },
+    );
+    expect(narrowed).toBeGreaterThan(50);
+  });
+});

@@ -189,6 +189,29 @@ const envelopeTest = fc.oneof(
   fc.record({ $key: fc.oneof(valuesOf.int64, fc.record({ $gt: fc.constantFrom('10', '1000') })) }),
 );
 
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The number of objects inside each other, as the limit of filters counts them. */
+export function depthOf(filter: Record<string, unknown>): number {
+  const inner = Object.entries(filter).map(([name, value]) => {
+    if (name === '$some' || name === '$none') return Object.values(value as Record<string, Record<string, unknown>>).map(depthOf);
+    if (['$and', '$or', '$not'].includes(name)) return [value].flat().map((one) => depthOf(one as Record<string, unknown>));
+    return [testDepth(value)];
+  });
+  return 1 + Math.max(0, ...inner.flat());
+}
+
+/** The same of the test of a field. */
+function testDepth(test: unknown): number {
+  if (!isObject(test)) return 0;
+  const inner = Object.entries(test).map(([name, value]) => {
+    if (name === '$match') return [depthOf(value as Record<string, unknown>)];
+    if (['$and', '$or', '$not'].includes(name)) return [value].flat().map((one) => 1 + testDepth(one));
+    return [name.startsWith('$') ? 0 : 1 + testDepth(value)];
+  });
+  return Math.max(0, ...inner.flat());
+}
+
 /** A random filter over these fields, at most five levels deep. */
 export function filtersOver(
   fields: Readonly<Record<string, ModelType | Foldable>>,
@@ -207,7 +230,7 @@ export function filtersOver(
       tie('filter').map(($not) => ({ $not })),
     ),
   }));
-  return filter;
+  return filter.filter((one) => depthOf(one) <= 5);
 }
 
 /** A random sort of up to three of these fields. */
@@ -257,7 +280,8 @@ export function queriesOver(indexes: readonly string[][]): fc.Arbitrary<{ filter
         .slice(count)
         .map((term) => (term.startsWith('-') === isReversed ? term.replace('-', '') : `-${term.replace('-', '')}`));
       return fixed.map((filters) => ({ filter: { $and: [...filters, isFree ? {} : rest] }, sort }));
-    });
+    })
+    .filter(({ filter }) => depthOf(filter) <= 5);
 }
 
 function equalityAt(name: string): fc.Arbitrary<unknown> {

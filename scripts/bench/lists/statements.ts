@@ -8,7 +8,7 @@ import { Cursors } from '../../../src/entities/querying/cursors.ts';
 import { readIncludes } from '../../../src/entities/querying/include.ts';
 import { readListQuery } from '../../../src/entities/querying/list-request.ts';
 import { listEntities } from '../../../src/entities/querying/list.ts';
-import { scopeFor } from '../../../src/entities/querying/match.ts';
+import { scopeFor } from '../../../src/entities/querying/scope.ts';
 import { TypeRegistry } from '../../../src/entity-types/registry.ts';
 import { authorize } from '../../../src/rights/permit.ts';
 import type { ListScenario } from './scenarios.ts';
@@ -52,7 +52,7 @@ export async function statementsOf(store: Store, { entity, query }: ListScenario
   const types = new TypeRegistry(store.db, { entityTypes: 'open' });
   const type = await types.find(entity);
   const includes = await readIncludes(types, reader, type, query['include']?.split(',') ?? []);
-  const request = await readListQuery(query, includes, scopeFor(types, reader, type));
+  const request = await readListQuery(query, includes, scopeFor(types, reader, { name: entity, type }));
   await listEntities(recording, new Cursors(new ServiceSecrets(store.db)), authorize(reader, entity, 'read'), request, type?.companion);
   return statements;
 }

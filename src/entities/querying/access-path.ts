@@ -7,7 +7,7 @@ import { filterBeside, orderedRangeOf, type IndexRange, type OrderedRange } from
 import type { CompanionColumn } from '../companion/layout.ts';
 import { isEnvelopeName, isOfEnvelope } from '../../filter/fields.ts';
 import type { Order } from '../../filter/order.ts';
-import { conjuncts, constantOf, isEveryEntity, testsOf, type Filter } from '../../filter/syntax.ts';
+import { comparedFields, conjuncts, constantOf, isEveryEntity, testsOf, type Filter } from '../../filter/syntax.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
 import type { CoveredRows } from '../../rights/coverage.ts';
 import type { BoundQuery, ColumnQuery, EntityQuery } from './bind.ts';
@@ -112,7 +112,9 @@ function sortsOf(kind: RangeSort['kind'], query: ColumnQuery, order: Order, othe
 
 /** The most rows that a page may look at, of which the filter tests `fields`. To look a row up by its key counts as `lookUps` tests. */
 function budgetOf(fields: Filter, lookUps = 0): number {
-  const ofFields = testsOf(fields).filter(({ field }) => !isEnvelopeName(field[0]));
+  const ofFields = testsOf(fields).filter(
+    (test) => test.kind === 'lookup' || !comparedFields(test).every(({ field }) => isEnvelopeName(field[0])),
+  );
   const count = ofFields.reduce((total, test) => total + (test.kind === 'lookup' ? test.tests : 1), 0);
   const tests = Math.max(lookUps, count);
   return tests === 0 ? listLimits.rows : Math.min(listLimits.rowsWithFields, Math.floor(listLimits.tests / tests));

@@ -7,9 +7,10 @@ import type { Field, FieldTypes, ScalarType } from '../../filter/fields.ts';
 import { bodyLimits, parseFilter, type Unplaced } from '../../filter/parse.ts';
 import { parseSort, readField } from '../../filter/sort.ts';
 import { all, type Filter } from '../../filter/syntax.ts';
+import { withVariables, type Variables } from '../../filter/variables.ts';
 import { pointerTo } from '../../problems/pointer.ts';
 import { refusedQuery } from './list-request.ts';
-import type { FilterScope, MatchTargets, ReadScope } from './match.ts';
+import type { FilterScope, MatchTargets, ReadScope } from './scope.ts';
 
 type AggregationBody = components['schemas']['EntityAggregation'];
 /** A period that instants and days are grouped by. */
@@ -75,10 +76,12 @@ class AggregationReader {
   readonly faults: Fault[] = [];
   readonly #types: FieldTypes;
   readonly #targets: MatchTargets;
+  readonly #variables: Variables;
 
-  constructor({ fields, targets }: FilterScope) {
+  constructor({ fields, targets, variables }: FilterScope) {
     this.#types = fields;
     this.#targets = targets;
+    this.#variables = variables;
   }
 
   read({
@@ -96,7 +99,7 @@ class AggregationReader {
       this.#refuse(['measures'], { code: 'invalid-value', values: count === 0 ? { minimum: 1 } : { maximum: maximumMeasures } });
     const measures = Object.entries(named).flatMap(([name, measure]) => this.#measure(name, measure));
     const measureTypes = new Map(measures.map((measure) => [measure.name, measureType(measure)]));
-    const tested = this.#filter(filter, this.#types, 'filter');
+    const tested = withVariables(this.#filter(filter, this.#types, 'filter', this.#variables), this.#variables);
     return {
       filter: search === undefined ? tested : all([tested, { kind: 'search', field: [], words: search }]),
       targets: this.#targets,
@@ -112,8 +115,9 @@ class AggregationReader {
     };
   }
 
-  #filter(value: unknown, types: FieldTypes, member: string): Filter {
-    const read = parseFilter(value, types, bodyLimits);
+  /** Without variables only values are compared. */
+  #filter(value: unknown, types: FieldTypes, member: string, variables?: Variables): Filter {
+    const read = parseFilter(value, types, bodyLimits, variables);
     if ('filter' in read) return read.filter;
     this.faults.push(...read.faults.map((fault) => Object.assign(fault, { pointer: `/${member}${fault.pointer ?? ''}` })));
     return all([]);

@@ -6,10 +6,11 @@ import { Problem } from '../../problems/errors.ts';
 import { maximumFaults, type Fault, type FaultPlace } from '../../problems/faults.ts';
 import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../../filter/parse.ts';
 import { parseSort, type NameFault, type SortTerm } from '../../filter/sort.ts';
-import { all, everyEntity, type Filter } from '../../filter/syntax.ts';
+import { all, type Filter } from '../../filter/syntax.ts';
+import { withVariables } from '../../filter/variables.ts';
 import { readJson } from '../../json/json.ts';
 import type { Include, ReadIncludes } from './include.ts';
-import type { MatchTargets, ReadScope } from './match.ts';
+import type { MatchTargets, ReadScope } from './scope.ts';
 import { readProjection, type Projection } from './projection.ts';
 
 export type CountKind = 'none' | 'capped' | 'estimated' | 'exact';
@@ -112,10 +113,10 @@ async function readRequest(
   carrier: ParameterCarrier,
   limits: Readonly<FilterLimits>,
 ): Promise<ListRequest> {
-  const { fields, targets } = await readScope(raw.filter);
+  const { fields, targets, variables } = await readScope(raw.filter);
   // An entity in the trash has no row with folded texts.
   const compared = raw.deleted === 'only' ? { ...fields, foldingOf: () => undefined } : fields;
-  const filter = parseFilter(raw.filter, compared, limits);
+  const filter = parseFilter(raw.filter, compared, limits, variables);
   const sort = parseSort(raw.sort, fields);
   const projection = raw.fields && readProjection(raw.fields, fields);
   if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection) || 'faults' in includes) {
@@ -127,7 +128,7 @@ async function readRequest(
     ];
     throw refusedQuery(faults);
   }
-  const tested = filter.filter ?? everyEntity;
+  const tested = withVariables(filter.filter, variables);
   return {
     filter: raw.search === undefined ? tested : all([tested, { kind: 'search', field: [], words: raw.search }]),
     targets,

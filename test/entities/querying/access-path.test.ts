@@ -6,19 +6,29 @@ import { bindQuery } from '../../../src/entities/querying/bind.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
 import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';
 import { parseSort } from '../../../src/filter/sort.ts';
+import { withVariables, type Variables } from '../../../src/filter/variables.ts';
 import { all } from '../../../src/filter/syntax.ts';
 import { rowsCoveredFor } from '../../support/coverage.ts';
 
 const text = { type: 'string' };
 const types = fieldTypesOf({
   type: 'object',
-  properties: { state: text, city: text, label: text, note: text, placedAt: { type: 'string', format: 'date-time' } },
+  properties: {
+    state: text,
+    city: text,
+    label: text,
+    note: text,
+    placedAt: { type: 'string', format: 'date-time' },
+    due: { type: 'string', format: 'date' },
+  },
 });
 const rules = {
-  'x-index': [['state', '-placedAt'], ['city'], ['$createdBy', 'city'], { field: 'label', substring: true as const }],
+  'x-index': [['state', '-placedAt'], ['city'], ['due', 'city'], ['$createdBy', 'city'], { field: 'label', substring: true as const }],
   'x-search': { fields: ['note'] },
 };
 const companion = companionOf(rulesOf(rules, types), 1, null, false) ?? undefined;
+
+const ada: Variables = { names: ['user.name'], typeOf: () => 'string', valueOf: () => 'ada', timeZone: 'UTC' };
 
 interface Query {
   filter?: object;
@@ -28,11 +38,11 @@ interface Query {
 }
 
 function pathFor({ filter = {}, sort = [], search, owner }: Query, table = companion): AccessPath {
-  const [parsed, terms] = [parseFilter(filter, types, bodyLimits), parseSort(sort, types)];
+  const [parsed, terms] = [parseFilter(filter, types, bodyLimits, ada), parseSort(sort, types)];
   if ('faults' in parsed || 'faults' in terms) throw new Error('refused');
   const words = search === undefined ? [] : [{ kind: 'search' as const, field: [], words: search }];
   const relevantTo = sort.length === 0 ? search : undefined;
-  const wanted = { filter: all([parsed.filter, ...words]), relevantTo, sort: terms.sort, limit: 50, bytes: 1_000 };
+  const wanted = { filter: all([withVariables(parsed.filter, ada), ...words]), relevantTo, sort: terms.sort, limit: 50, bytes: 1_000 };
   return accessPathOf(bindQuery(wanted, rowsCoveredFor('order', owner ?? null), table));
 }
 
@@ -88,6 +98,18 @@ describe('the description', () => {
     [{ search: 'x' }, 'relevance of the words, at most 10000 rows'],
     [{ filter: { state: 'open' }, sort: ['note', 'city'] }, 'sort of (state), at most 10000 rows'],
     [{ sort: ['city'], owner: 'bob' }, 'index-only scan of ($createdBy, city), prefix ($createdBy)'],
+    [{ filter: { state: { $var: 'user.name' } }, sort: ['placedAt'] }, 'index-only scan of (state, placedAt), prefix (state)'],
+    [{ filter: { due: { $var: 'today' } }, sort: ['city'] }, 'index-only scan of (due, city), prefix (due)'],
+    [{ filter: { due: { $in: [{ $var: 'today' }, '2026-01-01'] } }, sort: ['city'] }, 'sort of (due), at most 10000 rows'],
+    [
+      { filter: { state: 'open', placedAt: { $gte: { $ago: 'P7D' } } }, sort: ['placedAt'] },
+      'index-only scan of (state, placedAt), prefix (state)',
+    ],
+    [{ filter: { state: { $or: ['open', 'paid'] } }, sort: ['note'] }, 'sort of (state), at most 10000 rows'],
+    [{ filter: { city: { $field: 'note' } } }, 'primary key, at most 5000 rows'],
+    [{ filter: { city: { $field: 'note' } }, sort: ['city'] }, 'index scan of (city), at most 5000 rows'],
+    [{ filter: { city: { $field: 'state' } }, sort: ['city'] }, 'index scan of (city), at most 20000 rows'],
+    [{ filter: { $createdAt: { $lt: { $field: 'placedAt' } } } }, 'primary key, at most 5000 rows'],
   ])('of %j is %s', ([query, expected]) => {
     expect(describePath(pathFor(query))).toBe(expected);
   });

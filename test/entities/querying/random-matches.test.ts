@@ -8,7 +8,7 @@ import { matchLimits } from '../../../src/entities/querying/match.ts';
 import { declareType } from '../../support/entities.ts';
 import { fulfils, sorted, type ModelRow, type ModelType } from '../../support/filter-model.ts';
 import { keysIn, queryBy, seedMany } from '../../support/lists.ts';
-import { filtersOver, sortsOver } from '../../support/random-filters.ts';
+import { depthOf, filtersOver, sortsOver } from '../../support/random-filters.ts';
 import { useService } from '../../support/service.ts';
 
 const cases = Number(process.env['LISTS_CASES'] ?? 300);
@@ -55,23 +55,24 @@ function filtersThrough(reference: string, inner: fc.Arbitrary<Json>): fc.Arbitr
   );
 }
 
-const small = filtersOver({ s: 'string', n: 'number' }).filter((filter) => JSON.stringify(filter).length < 100);
+const mine = fc.constantFrom<Json>({ $createdBy: { $var: 'user.name' } }, { $createdBy: { $ne: { $var: 'user.name' } } });
+const small = fc.oneof(
+  { weight: 6, arbitrary: filtersOver({ s: 'string', n: 'number' }).filter((filter) => JSON.stringify(filter).length < 100) },
+  { weight: 1, arbitrary: mine },
+);
+/** Filters of entities that refer to others. An index begins with the reference and `s`. */
+const referring = fc.tuple(fc.constantFrom('a', 'ab', 'b'), small).map(([s, other]): Json => ({ s, $and: [other] }));
 /** The filters may be five levels deep. */
 const filters = filtersThrough('to', fc.oneof(small, filtersThrough('up', small))).filter((filter) => depthOf(filter) <= 5);
 
-function depthOf(filter: unknown): number {
-  if (typeof filter !== 'object' || filter === null) return 1;
-  const depths = Object.entries(filter).map(([name, inner]) => depthOf(inner) + (['$and', '$or', '$not', '$match'].includes(name) ? 1 : 0));
-  return Math.max(1, ...depths);
-}
-
-/** The filter with the keys of what each `$match` finds in place of it. */
-function resolved(filter: unknown, targets: readonly ModelRow[]): unknown {
-  if (Array.isArray(filter)) return filter.map((one) => resolved(one, targets));
+/** The filter with the keys of what each `$match` finds in place of it, and with the name of the caller. */
+function resolved(filter: unknown, targets: readonly ModelRow[], caller: string): unknown {
+  if (Array.isArray(filter)) return filter.map((one) => resolved(one, targets, caller));
   if (typeof filter !== 'object' || filter === null) return filter;
+  if ('$var' in filter) return caller;
   return Object.fromEntries(
     Object.entries(filter).map(([name, value]) => {
-      const inner = resolved(value, targets);
+      const inner = resolved(value, targets, caller);
       if (name !== '$match') return [name, inner];
       return ['$in', targets.filter((row) => fulfils(row, inner as Json, typeOf)).map(({ $key }) => $key)];
     }),
@@ -84,7 +85,7 @@ test(
   async () => {
     const usual = matchLimits.keys;
     onTestFinished(() => void (matchLimits.keys = usual));
-    let found = 0;
+    let [found, referredTo] = [0, 0];
     for (let round = 0; round * queriesOfData < cases; round++) {
       const [target, sale] = [`target${round}`, `sale${round}`];
       const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arbitrary, { numRuns, seed: seed + round });
@@ -99,6 +100,7 @@ test(
         type: 'object',
         properties: { ...properties, to: key },
         'x-references': { to: { to: target } },
+        'x-index': [['to', 's']],
       });
       const roots = await store(target, sample(fieldsWith(), 4));
       const up = fc.constantFrom(...roots.map(({ $key }) => $key), null);
@@ -114,7 +116,7 @@ test(
       await fc.assert(
         fc.asyncProperty(queries, async ({ filter, caller, sort, isLookedUp }) => {
           const covered = (row: ModelRow) => caller === 'ada' || row.$createdBy === caller;
-          const asked = resolved(filter, targets.filter(covered)) as Json;
+          const asked = resolved(filter, targets.filter(covered), caller) as Json;
           const expected = sales.filter((row) => covered(row) && fulfils(row, asked, typeOf));
           matchLimits.keys = isLookedUp ? 0 : usual;
           const query = { filter, limit: 100, sort, count: 'exact' as const };
@@ -126,8 +128,29 @@ test(
         }),
         { numRuns: Math.min(queriesOfData, cases - round * queriesOfData), seed: seed + round },
       );
+      const referred = fc
+        .tuple(fc.constantFrom('$some', '$none'), referring, small, fc.constantFrom('$and', '$or'), fc.boolean())
+        .filter(([, of, other]) => depthOf(of) <= 2 && depthOf(other) <= 3);
+      await fc.assert(
+        fc.asyncProperty(queries, referred, async ({ caller, isLookedUp }, [name, of, other, combinator, isNegated]) => {
+          matchLimits.keys = isLookedUp ? 0 : usual;
+          const covered = (row: ModelRow) => caller === 'ada' || row.$createdBy === caller;
+          const filterBy = (test: Json): Json => ({ [combinator]: [isNegated ? { $not: test } : test, other] });
+          const found = sales.filter((row) => covered(row) && fulfils(row, resolved(of, [], caller) as Json, typeOf));
+          const keys = found.flatMap(({ fields }) => (typeof fields['to'] === 'string' ? [fields['to']] : []));
+          const asked = filterBy({ $key: { [name === '$some' ? '$in' : '$nin']: keys } });
+          const expected = targets.filter((row) => covered(row) && fulfils(row, resolved(asked, [], caller) as Json, typeOf));
+          const query = { filter: filterBy({ [name]: { [`${sale}.to`]: of } }), limit: 100 };
+          const answer = await queryBy(service(), callers[caller] ?? { cookie: '' }, target, query);
+          expect(answer.status, answer.text).toBe(200);
+          expect(keysIn([answer.body])).toEqual(expected.map(({ $key }) => $key));
+          if (keys.length > 0 && expected.length > 0) referredTo += 1;
+        }),
+        { numRuns: Math.ceil(queriesOfData / 2), seed: seed + round },
+      );
     }
     expect(found).toBeGreaterThan(cases / 4);
+    expect(referredTo).toBeGreaterThan(cases / 20);
   },
 );
 

@@ -203,7 +203,7 @@ describe('a statement of a list', () => {
     const { sql: text, parameters } = sql`select ${isMatchedKey(target, sql`x.c1`, filterCondition(tests, entitySource))}`.compile(builder);
     expect([count(text, reads), count(text, condition)]).toEqual([1, 1]);
     expect(parameters.slice(0, 3)).toEqual(['customer', 'bob', 'bob']);
-    const keys = matchedKeysQuery(selectedRows(query, undefined), 1_001).sql;
+    const keys = matchedKeysQuery(selectedRows(query, undefined), sql`entity.key`, 1_001).sql;
     expect([count(keys, reads), count(keys, condition)]).toEqual([1, 1]);
   });
 
