@@ -1,4 +1,5 @@
 /** `entities export`: the entities of a name become rows of a file. */
+import { AttributeRegistry } from '../accounts/attribute-registry.ts';
 import { pipeline } from 'node:stream/promises';
 import { recordChange } from '../audit/actor.ts';
 import { administratorAs } from '../administration/entities.ts';
@@ -47,7 +48,11 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
     ...(fields !== undefined && { fields }),
   };
   const wanted = await asOptions(async () => {
-    const read = await readListQuery(query, { includes: [] }, scopeFor(types, principal, { name, type }));
+    const read = await readListQuery(
+      query,
+      { includes: [] },
+      scopeFor({ types, attributes: new AttributeRegistry(store.db, new Map()) }, principal, { name, type }),
+    );
     assertSearchable(read, type?.companion);
     return read;
   });

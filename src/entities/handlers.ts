@@ -61,6 +61,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
   const { config, store, entityTypes, admission } = context;
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
   const writes = { store, admission, types: entityTypes };
+  const filterSources = { types: entityTypes, attributes: context.attributes };
   const changeOf = (patch: string, ifMatch: string | undefined): Change => ({
     patch,
     isHeavy: isHeavy(patch),
@@ -76,7 +77,11 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
     async listEntities({ params, query, headers, principal, caller, request }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
-        readListQuery(query, await includesOf(principal, type, query.include?.split(',')), scopeFor(entityTypes, principal, { name: params.name, type })),
+        readListQuery(
+          query,
+          await includesOf(principal, type, query.include?.split(',')),
+          scopeFor(filterSources, principal, { name: params.name, type }),
+        ),
       );
       const { body, tag, etag, path, ...edges } = found.value;
       notePath(request, permit, path);
@@ -89,7 +94,11 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
     async queryEntities({ params, headers, body: query, principal, caller, request }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
-        readListBody(query, await includesOf(principal, type, query.include), scopeFor(entityTypes, principal, { name: params.name, type })),
+        readListBody(
+          query,
+          await includesOf(principal, type, query.include),
+          scopeFor(filterSources, principal, { name: params.name, type }),
+        ),
       );
       const { body, etag, path } = found.value;
       notePath(request, permit, path);
@@ -99,7 +108,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
     async aggregateEntities({ params, headers, body, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
       const found = await reading.groups(permit, { caller, headers }, (type) =>
-        readAggregation(body, scopeFor(entityTypes, principal, { name: params.name, type })),
+        readAggregation(body, scopeFor(filterSources, principal, { name: params.name, type })),
       );
       return { status: 200, headers: consistencyOf(found), body: found.value };
     },

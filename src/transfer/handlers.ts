@@ -84,7 +84,8 @@ export function transferHandlers(
     authorize(principal, name, 'read');
     const mediaType = format ? types[format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
     const type = await entityTypes.find(name);
-    const wantedBy = (present: Principal) => readQuery(scopeFor(entityTypes, present, { name, type }));
+    const wantedBy = (present: Principal) =>
+      readQuery(scopeFor({ types: entityTypes, attributes: context.attributes }, present, { name, type }));
     assertSearchable(await wantedBy(principal), type?.companion);
     // HEAD reads nothing.
     if (request.method === 'HEAD') return { status: 200 as const, body: new StreamedText(mediaType, Readable.from([])) };

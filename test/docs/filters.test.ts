@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { operators } from '../../src/filter/operators.ts';
 import { declareIndexed } from '../support/companion.ts';
+import { declareType } from '../support/entities.ts';
 import { faultsIn, keysIn, list, queryBy, seedMany, type ListQuery } from '../support/lists.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
@@ -115,7 +116,7 @@ test('a filter with other operands finds what its table says', async () => {
 test('the projects and tasks of a member are found as it says', async () => {
   const key = { type: 'string', format: 'int64' };
   const reference = { 'x-references': { project: { to: 'project' } } };
-  await declareIndexed(service(), 'project', { type: 'object', properties: { name: { type: 'string' } } });
+  await declareType(service(), 'project', { type: 'object', properties: { name: { type: 'string' } } });
   const [led, other] = await seedMany(service(), 'project', [{ name: 'A' }, { name: 'B' }], 'ada');
   const tasks = await seedMany(service(), 'task', [{ project: led }, { project: other }], 'ada');
   await seedMany(

@@ -81,7 +81,7 @@ const variablesWith = (own: Record<string, unknown>): Variables => ({
 const sourceOf = (own: Record<string, unknown>): VariableSource => ({
   value(name) {
     const type = types[name] ?? 'string';
-    const value = own[name];
+    const value = own[name] as string | number | boolean | undefined | readonly string[];
     if (typeof type === 'object') return sql`${Array.isArray(value) ? value.map(String) : null}::${sql.raw(sqlTypes[type.items])}[]`;
     return sql`${value === undefined ? null : String(value)}::${sql.raw(sqlTypes[type])}`;
   },

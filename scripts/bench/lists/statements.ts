@@ -1,4 +1,5 @@
 /** The SQL of a list, as the service sends it: this process makes the same list once and records its statements. */
+import { AttributeRegistry } from '../../../src/accounts/attribute-registry.ts';
 import type { CompiledQuery } from 'kysely';
 import type { Principal } from '../../../src/rights/principal.ts';
 import type { Store } from '../../../src/database/port.ts';
@@ -52,7 +53,11 @@ export async function statementsOf(store: Store, { entity, query }: ListScenario
   const types = new TypeRegistry(store.db, { entityTypes: 'open' });
   const type = await types.find(entity);
   const includes = await readIncludes(types, reader, type, query['include']?.split(',') ?? []);
-  const request = await readListQuery(query, includes, scopeFor(types, reader, { name: entity, type }));
+  const request = await readListQuery(
+    query,
+    includes,
+    scopeFor({ types, attributes: new AttributeRegistry(store.db, new Map()) }, reader, { name: entity, type }),
+  );
   await listEntities(recording, new Cursors(new ServiceSecrets(store.db)), authorize(reader, entity, 'read'), request, type?.companion);
   return statements;
 }

@@ -41,22 +41,30 @@ interface ListedEntities {
   type: EntityType | undefined;
 }
 
+/** What scopes are read from. */
+export interface ScopeSources {
+  types: EntityTypes;
+  /** The declared attributes. */
+  attributes: { variablesOf: (principal: Principal) => Promise<Variables> };
+}
+
 /** The scope of filters over these entities that `principal` sends. */
-export function scopeFor(types: EntityTypes, principal: Principal, { name, type }: ListedEntities): ReadScope {
+export function scopeFor({ types, attributes }: ScopeSources, principal: Principal, { name, type }: ListedEntities): ReadScope {
   const fields = type?.fields ?? undeclaredFields;
-  const variables = variablesOf(principal);
   return async (filter) => {
-    if (!type || !looksElsewhere(filter)) return { fields, targets: new Map(), variables };
+    // Attributes are read for a filter that may name one.
+    const variables = hasMember(filter, ['$var']) ? await attributes.variablesOf(principal) : variablesOf(principal);
+    if (!type || !hasMember(filter, ['$match', '$some', '$none'])) return { fields, targets: new Map(), variables };
     const reader = new TargetReader(types, principal);
     await reader.findReferrers(namedReferences(filter));
     return { fields: await reader.fieldsOf(name, type, bodyLimits.references), targets: reader.targets, variables };
   };
 }
 
-/** Whether a member of the filter is `$match`, `$some` or `$none`. */
-function looksElsewhere(value: unknown): boolean {
+/** Whether a member of the filter, or of what is inside of it, has one of these names. */
+function hasMember(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return ['$match', '$some', '$none'].some((name) => Object.hasOwn(value, name)) || Object.values(value).some(looksElsewhere);
+  return names.some((name) => Object.hasOwn(value, name)) || Object.values(value).some((inner) => hasMember(inner, names));
 }
 
 class TargetReader {

@@ -1,4 +1,5 @@
 /** The parts of the process that the rooms of entities need. */
+import type { AttributeRegistry } from '../../accounts/attribute-registry.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Store } from '../../database/port.ts';
 import type { ServiceSecrets } from '../../database/service-secrets.ts';
@@ -16,6 +17,8 @@ export interface ReadingContext {
   entityTypes: EntityTypes;
   /** Bounds concurrent work. */
   admission: Admission;
+  /** The declared attributes, which filters compare with fields. */
+  attributes: AttributeRegistry;
 }
 
 /** For reading and writing them. */

@@ -4,6 +4,7 @@ import { companionOf, rulesOf } from '../../../src/entities/companion/rule-layou
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
 import { afterPrefix } from '../../../src/entities/companion/bounds.ts';
 import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';
+import type { BoundValue } from '../../../src/entities/companion/bounds.ts';
 import { bindToColumns } from '../../../src/entities/companion/fields.ts';
 import {
   candidatesOf,
@@ -42,11 +43,13 @@ function queryOf(filter: object, sort: string[] = []) {
   return { filter: parsed.filter, sort: terms.sort, fields: bindToColumns(companion) };
 }
 
+const valueText = (value: BoundValue | null) => (typeof value === 'string' ? value : '');
+
 /** The prefix and the limits of a range, as `state=… placedAt>…`. */
 const rangeText = ({ prefix, limits }: IndexRange) =>
   [
-    ...prefix.map(({ column, values }) => `${fieldOf(column.name)}=${values.join('|')}`),
-    ...limits.map(({ column, operator, value }) => `${fieldOf(column.name)}${operator}${value}`),
+    ...prefix.map(({ column, values }) => `${fieldOf(column.name)}=${values.map(valueText).join('|')}`),
+    ...limits.map(({ column, operator, value }) => `${fieldOf(column.name)}${operator}${valueText(value)}`),
   ].join(' ');
 
 /** The range in the order of the sort, as `range: order, tests left`; undefined for none. */

@@ -1,4 +1,5 @@
 /** Filters that compare with variables, other fields and times, and combinations of tests inside of a field. */
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { declareType } from '../../support/entities.ts';
 import { faultsIn, list, queryBy, seedMany } from '../../support/lists.ts';
@@ -10,7 +11,8 @@ let bob: { cookie: string };
 const profile = 'sales';
 
 const day = 86_400_000;
-const ago = (days: number) => new Date(Date.now() - days * day).toISOString();
+const start = Date.now();
+const ago = (days: number) => new Date(start - days * day).toISOString();
 const format = (name: string) => ({ type: 'string', format: name });
 
 beforeAll(async () => {
@@ -87,6 +89,45 @@ describe('$var', () => {
     expect(await found({ agent: { $var: 'user.name' } }, bob)).toBe('B');
   });
 
+  test('200 — attributes: a list, and one that the caller lacks', async () => {
+    const regions = { type: 'array' as const, items: { type: 'string' as const } };
+    await sql`insert into attribute (owner, name, schema) values ('user', 'agents', ${JSON.stringify(regions)}::json)`.execute(
+      service().db,
+    );
+    const answers = async (values: object) => {
+      const { id } = await service().createUser(`reader${Object.keys(values).length}${JSON.stringify(values).length}`);
+      await sql`update user_account set attributes = ${JSON.stringify(values)}::jsonb where id = ${id}`.execute(service().db);
+      const caller = { cookie: await service().openSession(id) };
+      const list = { $var: 'user.agents' };
+      return [await found({ agent: { $in: list } }, caller), await found({ agent: { $nin: list } }, caller)];
+    };
+    expect(await answers({ agents: ['ada', 'bob'] })).toEqual(['AB', 'CDE']);
+    expect(await answers({ agents: [] })).toEqual(['', 'ABCDE']);
+    expect(await answers({ agents: null })).toEqual(['', '']);
+    expect(await answers({ agents: 'ada' })).toEqual(['', '']);
+    expect(await answers({})).toEqual(['', '']);
+    await sql`delete from attribute`.execute(service().db);
+  });
+
+  test('200 — today is the day in the time zone of the caller', async () => {
+    const dayIn = (timeZone: string) => new Intl.DateTimeFormat('sv', { timeZone }).format(Date.now());
+    // Their days differ at any time.
+    const zones = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'];
+    await seedMany(
+      service(),
+      'note',
+      zones.map((zone) => ({ zone, day: dayIn(zone) })),
+      'bob',
+    );
+    for (const [index, zone] of zones.entries()) {
+      const { id } = await service().createUser(`traveller${index}`);
+      await service().db.updateTable('user_account').set({ time_zone: zone }).where('id', '=', id).execute();
+      const caller = { cookie: await service().openSession(id) };
+      const { body } = await queryBy(service(), caller, 'note', { filter: { day: { $var: 'today' } } });
+      expect(body.items.map(({ fields }) => fields['zone'])).toEqual([zone]);
+    }
+  });
+
   test('200 — in a name without a declared type, by the type of the variable', async () => {
     const { body } = await list(service(), ada, 'note', { filter: { who: { $var: 'user.name' } } });
     expect(body.items).toHaveLength(1);
@@ -126,7 +167,7 @@ describe('$var', () => {
 
   test('422 — having takes values alone', async () => {
     const json = { measures: { n: { $count: true } }, having: { n: { $gt: { $field: 'n' } } } };
-    const answer = await service().call<ProblemBody>('POST', '/rest/entity/bill/aggregate', { ...ada, json });
+    const answer = await service().call('POST', '/rest/entity/bill/aggregate', { ...ada, json });
     expect([answer.status, faultsIn(answer)]).toEqual([422, ['/having/n/$gt invalid-type']]);
   });
 });
