@@ -59,15 +59,7 @@ function oneOfCheck(schemas: unknown[], { schema, inner }: KeywordPlace): Schema
 
 function allOfCheck(schemas: unknown[], { inner }: KeywordPlace): SchemaCheck {
   const checks = schemas.map((each, index) => inner(each, index));
-  return (value, run, seen) => {
-    let fits = true;
-    for (const check of checks) {
-      if (check(value, run, seen)) continue;
-      fits = false;
-      if (run.stops) return false;
-    }
-    return fits;
-  };
+  return (value, run, seen) => run.all(checks, (check) => check(value, run, seen));
 }
 
 function notCheck(not: unknown, { schema, inner }: KeywordPlace): SchemaCheck {
@@ -89,15 +81,7 @@ function ifCheck(condition: unknown, { inner, sibling }: KeywordPlace): SchemaCh
 
 function dependentSchemasCheck(dependents: JsonSchema, { inner }: KeywordPlace): SchemaCheck {
   const checks = Object.entries(dependents).map(([name, schema]) => ({ name, check: inner(schema, name) }));
-  return (value, run, seen) => {
-    let fits = true;
-    for (const { name, check } of checks) {
-      if (!Object.hasOwn(value as object, name) || check(value, run, seen)) continue;
-      fits = false;
-      if (run.stops) return false;
-    }
-    return fits;
-  };
+  return (value, run, seen) => run.all(checks, ({ name, check }) => !Object.hasOwn(value as object, name) || check(value, run, seen));
 }
 
 const reference: Keyword = { kind: 'any', check: (target: string, { referred }: KeywordPlace) => referred(target) };

@@ -30,15 +30,8 @@ function prefixItemsCheck(schemas: unknown[], { inner }: KeywordPlace): SchemaCh
   const checks = schemas.map((schema, index) => inner(schema, index));
   return (value, run, seen) => {
     const items = value as unknown[];
-    let fits = true;
-    for (const [index, check] of checks.entries()) {
-      if (index >= items.length) break;
-      if (run.checkMember(check, index, items[index])) continue;
-      fits = false;
-      if (run.stops) return false;
-    }
     seen?.addItemsBefore(checks.length);
-    return fits;
+    return run.all(checks.slice(0, items.length), (check, index) => run.checkMember(check, index, items[index]));
   };
 }
 
@@ -46,15 +39,8 @@ function itemsCheck(items: unknown, { schema, inner }: KeywordPlace): SchemaChec
   const check = inner(items);
   const first = Array.isArray(schema['prefixItems']) ? schema['prefixItems'].length : 0;
   return (value, run, seen) => {
-    const all = value as unknown[];
-    let fits = true;
-    for (let index = first; index < all.length; index += 1) {
-      if (run.checkMember(check, index, all[index])) continue;
-      fits = false;
-      if (run.stops) return false;
-    }
     seen?.addItemsBefore(Infinity);
-    return fits;
+    return run.all(value as unknown[], (item, index) => index < first || run.checkMember(check, index, item));
   };
 }
 
@@ -77,72 +63,45 @@ function containsCheck(contains: unknown, { schema, inner }: KeywordPlace): Sche
 function unevaluatedItemsCheck(unevaluated: unknown, { inner }: KeywordPlace): SchemaCheck {
   const check = inner(unevaluated);
   return (value, run, seen) => {
-    let fits = true;
-    for (const [index, item] of (value as unknown[]).entries()) {
-      if (seen?.hasItem(index) || run.checkMember(check, index, item)) continue;
-      fits = false;
-      if (run.stops) return false;
-    }
+    const fits = run.all(value as unknown[], (item, index) => seen?.hasItem(index) || run.checkMember(check, index, item));
     seen?.addItemsBefore(Infinity);
     return fits;
   };
 }
 
 function requiredCheck(names: string[], { schema }: KeywordPlace): SchemaCheck {
-  return (value, run) => {
-    let fits = true;
-    for (const name of names) {
-      if (Object.hasOwn(value as MembersByName, name)) continue;
-      fits = run.refuse('required', { missingProperty: name }, schema);
-      if (run.stops) return false;
-    }
-    return fits;
-  };
+  return (value, run) =>
+    run.all(names, (name) => Object.hasOwn(value as object, name) || run.refuse('required', { missingProperty: name }, schema));
 }
 
 function dependentRequiredCheck(dependents: Record<string, string[]>, { schema }: KeywordPlace): SchemaCheck {
   const all = Object.entries(dependents);
-  return (value, run) => {
-    let fits = true;
-    for (const [name, wanted] of all) {
-      if (!Object.hasOwn(value as MembersByName, name)) continue;
-      for (const missing of wanted) {
-        if (Object.hasOwn(value as MembersByName, missing)) continue;
-        fits = run.refuse('dependentRequired', { property: name, missingProperty: missing }, schema);
-        if (run.stops) return false;
-      }
-    }
-    return fits;
-  };
+  const has = (value: unknown, name: string) => Object.hasOwn(value as MembersByName, name);
+  return (value, run) =>
+    run.all(all, ([property, wanted]) => {
+      if (!has(value, property)) return true;
+      return run.all(wanted, (name) => has(value, name) || run.refuse('dependentRequired', { property, missingProperty: name }, schema));
+    });
 }
 
 function propertyNamesCheck(names: unknown, { schema, inner }: KeywordPlace): SchemaCheck {
   const check = inner(names);
-  return (value, run) => {
-    let fits = true;
-    for (const name of run.namesOf(value as MembersByName)) {
-      if (run.verdictOf(check, name, undefined)) continue;
-      fits = run.refuse('propertyNames', { propertyName: name }, schema);
-      if (run.stops) return false;
-    }
-    return fits;
-  };
+  return (value, run) =>
+    run.all(
+      run.namesOf(value as MembersByName),
+      (name) => run.verdictOf(check, name, undefined) || run.refuse('propertyNames', { propertyName: name }, schema),
+    );
 }
 
 function propertiesCheck(properties: JsonSchema, { inner }: KeywordPlace): SchemaCheck {
   const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, inner(schema, name)]));
-  return (value, run, seen) => {
-    let fits = true;
-    for (const name of run.namesOf(value as MembersByName)) {
+  return (value, run, seen) =>
+    run.all(run.namesOf(value as MembersByName), (name) => {
       const check = checks.get(name);
-      if (!check) continue;
+      if (!check) return true;
       seen?.addName(name);
-      if (run.checkMember(check, name, (value as MembersByName)[name])) continue;
-      fits = false;
-      if (run.stops) return false;
-    }
-    return fits;
-  };
+      return run.checkMember(check, name, (value as MembersByName)[name]);
+    });
 }
 
 function patternPropertiesCheck(properties: JsonSchema, { inner, pattern }: KeywordPlace): SchemaCheck {
@@ -151,34 +110,24 @@ function patternPropertiesCheck(properties: JsonSchema, { inner, pattern }: Keyw
     const check = inner(schema, text);
     return compiled ? [{ compiled, check }] : [];
   });
-  return (value, run, seen) => {
-    let fits = true;
-    for (const name of run.namesOf(value as MembersByName)) {
-      for (const { compiled, check } of checks) {
-        if (!compiled.test(name)) continue;
+  return (value, run, seen) =>
+    run.all(run.namesOf(value as MembersByName), (name) =>
+      run.all(checks, ({ compiled, check }) => {
+        if (!compiled.test(name)) return true;
         seen?.addName(name);
-        if (run.checkMember(check, name, (value as MembersByName)[name])) continue;
-        fits = false;
-        if (run.stops) return false;
-      }
-    }
-    return fits;
-  };
+        return run.checkMember(check, name, (value as MembersByName)[name]);
+      }),
+    );
 }
 
 /** Tests the members that `isOther` selects; a schema `false` refuses their names. */
 function otherMembersCheck(keyword: string, param: string, schema: JsonSchema, check: SchemaCheck): MembersCheck {
   const refusesAll = schema[keyword] === false;
-  return (value, run, isOther) => {
-    let fits = true;
-    for (const name of run.namesOf(value)) {
-      if (!isOther(name)) continue;
-      if (refusesAll) fits = run.refuse(keyword, { [param]: name }, schema);
-      else if (!run.checkMember(check, name, value[name])) fits = false;
-      if (!fits && run.stops) return false;
-    }
-    return fits;
-  };
+  return (value, run, isOther) =>
+    run.all(run.namesOf(value), (name) => {
+      if (!isOther(name)) return true;
+      return refusesAll ? run.refuse(keyword, { [param]: name }, schema) : run.checkMember(check, name, value[name]);
+    });
 }
 
 type MembersCheck = (value: MembersByName, run: ValidationRun, isOther: (name: string) => boolean) => boolean;

@@ -78,6 +78,17 @@ export class ValidationRun {
     return false;
   }
 
+  /** Whether all of them fit. Each is tested, so that each error is found; a run that stops returns at the first fault. */
+  all<T>(tested: readonly T[], fits: (each: T, index: number) => boolean): boolean {
+    let allFit = true;
+    for (let index = 0; index < tested.length; index += 1) {
+      if (fits(tested[index] as T, index)) continue;
+      allFit = false;
+      if (this.stops) return false;
+    }
+    return allFit;
+  }
+
   /** Tests the member `step` of the value. */
   checkMember(check: SchemaCheck, step: string | number, member: unknown): boolean {
     this.path.push(step);
