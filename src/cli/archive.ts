@@ -10,6 +10,7 @@ import { TransferRefused } from '../database/transfer/load.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { asOwner, operatingSystemUser } from './owner.ts';
 import type { Desk } from './command.ts';
+import { Cancellation } from './cancellation.ts';
 import { Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 
 /** Restores the state of `until`, a time of RFC 3339, or the last one, into DATA_DIR. Ctrl-C cancels it. */
@@ -24,12 +25,8 @@ export async function restoreFromArchive(desk: Desk, directory: string, until: s
       plan,
       { signal, onStep: (line) => desk.errors.write(`${line}\n`) },
       async (dataDir) => {
-        const opened = await openDatabase({ ...config, dataDir });
-        try {
-          return await finish(opened, plan);
-        } finally {
-          await opened.close();
-        }
+        await using opened = await openDatabase({ ...config, dataDir });
+        return await finish(opened, plan);
       },
     );
     return outcomeOf(directory, config.dataDir, plan, finished);
@@ -38,12 +35,8 @@ export async function restoreFromArchive(desk: Desk, directory: string, until: s
 
 async function finish({ url, directUrl }: { url: string; directUrl: string }, { takenAt }: Plan): Promise<FinishedRestore> {
   await migrateDatabase(directUrl);
-  const store = openStore(url, 1, () => undefined);
-  try {
-    return await finishRestore(store, asOwner(operatingSystemUser()), takenAt.toISOString());
-  } finally {
-    await store.close();
-  }
+  await using store = openStore(url, 1, () => undefined);
+  return await finishRestore(store, asOwner(operatingSystemUser()), takenAt.toISOString());
 }
 
 function outcomeOf(
@@ -79,15 +72,11 @@ export async function verifyWholeArchive(directory: string): Promise<CommandOutc
 }
 
 async function cancellable<T>(unchanged: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const cancellation = new AbortController();
-  const cancel = () => cancellation.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, cancel);
+  using cancellation = new Cancellation();
   try {
     return await work(cancellation.signal);
   } catch (error) {
     if (cancellation.signal.aborted) throw new Refusal(`cancelled: ${unchanged}`);
     throw error instanceof TransferRefused ? new Refusal(error.message) : error;
-  } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
   }
 }

@@ -151,18 +151,8 @@ export async function onAnyDatabase(
   open: typeof openExisting = openExisting,
 ): Promise<void> {
   const config = readConfig(desk.environment());
-  const opened = await open(config);
-  try {
-    const store = openStore(opened.url, 2, () => undefined, {
-      directUrl: opened.directUrl,
-      followsLog: config.databaseReadUrl !== undefined,
-    });
-    try {
-      printOutcome(desk, shown, await work({ desk, by: asOwner(operatingSystemUser()), config, directUrl: opened.directUrl, store }));
-    } finally {
-      await store.close();
-    }
-  } finally {
-    await opened.close();
-  }
+  await using opened = await open(config);
+  const { url, directUrl } = opened;
+  await using store = openStore(url, 2, () => undefined, { directUrl, followsLog: config.databaseReadUrl !== undefined });
+  printOutcome(desk, shown, await work({ desk, by: asOwner(operatingSystemUser()), config, directUrl, store }));
 }

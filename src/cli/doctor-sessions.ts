@@ -60,22 +60,18 @@ interface Session {
 
 /** The settings that a session has before it sets anything. */
 async function readSession(url: string): Promise<Session> {
-  const client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await using client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
-  try {
-    await client.connect();
-    const names = [...Object.keys(limits), ...[...needed, ...sessionSettings].map(([name]) => name)];
-    const { rows } = await client.query<Session>(
-      `select quote_ident(current_user) as role, current_setting('search_path') as path,
+  await client.connect();
+  const names = [...Object.keys(limits), ...[...needed, ...sessionSettings].map(([name]) => name)];
+  const { rows } = await client.query<Session>(
+    `select quote_ident(current_user) as role, current_setting('search_path') as path,
         (select min(quote_ident(nspname)) from pg_class join pg_namespace on pg_namespace.oid = relnamespace
           where relname = 'kysely_migration' and to_regclass('kysely_migration') is null) as elsewhere,
         (select json_object_agg(lower(name), setting) from pg_settings where lower(name) = any($1)) as settings`,
-      [names],
-    );
-    const [row] = rows;
-    if (!row) throw new Error('the server does not say what a session has');
-    return row;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+    [names],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('the server does not say what a session has');
+  return row;
 }

@@ -9,15 +9,7 @@ import { failedCheck, okCheck, warningCheck, type CheckFinding } from './check.t
 
 /** Whether the server at `url` is a standby of the database in `primary`, whose role may read what lists need, and how far it is behind. */
 export async function checkStandby(primary: Store, url: string, lagSeconds: number): Promise<CheckFinding> {
-  const standby = openStore(url, 1, () => undefined);
-  try {
-    return await examine(primary, standby, lagSeconds);
-  } finally {
-    await standby.close();
-  }
-}
-
-async function examine(primary: Store, standby: Store, lagSeconds: number): Promise<CheckFinding> {
+  await using standby = openStore(url, 1, () => undefined);
   const [state] = await standby.run(standbyState, { name: '' });
   if (!state?.isStandby) return failedCheck('DATABASE_READ_URL leads to a server that is no standby: all lists are read from the primary');
   if (!positionIn(state)) return failedCheck('the server of DATABASE_READ_URL does not replay the log of a primary, so it cannot be used');

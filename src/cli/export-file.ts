@@ -17,6 +17,7 @@ import type { Delimiter } from '../transfer/columns.ts';
 import { csvWriterFor } from '../transfer/csv-writer.ts';
 import { databaseNameOf } from '../transfer/database-name.ts';
 import { asCsv, asNdjson, exportedParts, type ExportedPart } from '../transfer/export.ts';
+import { Cancellation } from './cancellation.ts';
 import { onReaders, type Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
 import { printableText, Refusal, type CommandOutcome } from './output.ts';
@@ -71,10 +72,8 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
   const rethrow = async (error: unknown): Promise<never> => {
     throw error;
   };
-  const cancellation = new AbortController();
+  using cancellation = new Cancellation();
   const { signal } = cancellation;
-  const cancel = () => cancellation.abort();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, cancel);
   try {
     await onReaders(admin, async (readers, after) => {
       const parts = counted(exportedParts({ readers, after, types, present }), progress);
@@ -91,7 +90,6 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
     // A reader such as `head` may end before.
     if (!isToOutput || (error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, cancel);
     progress.end();
   }
   const { done } = progress;

@@ -18,6 +18,7 @@ import { readCsv } from '../transfer/csv-reader.ts';
 import { importRows, type ImportState, type ImportRefusal } from '../transfer/import.ts';
 import { isOtherDatabase } from '../transfer/database-name.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
+import { Cancellation } from './cancellation.ts';
 import type { Admin } from './command.ts';
 import { formatOf, type FileFormat } from './file-format.ts';
 import { keyHeader, targetsOf, type Delimiter } from '../transfer/columns.ts';
@@ -54,7 +55,7 @@ export async function importFile(
   const limitBytes = entityLimitOf(config);
   const total = file === '-' ? undefined : (await fileAt(file)).size;
   const progress = new FileProgress(desk.errors, 'rows', total);
-  const cancellation = new AbortController();
+  using cancellation = new Cancellation();
   const chunks = watched(file === '-' ? desk.input : createReadStream(file), progress, cancellation.signal);
   const targets = await targetsOf(type, types);
   const csvFormat = { delimiter: options.delimiter, type, targets, limitBytes, isSafe: options.csvSafe === true };
@@ -73,8 +74,6 @@ export async function importFile(
     origin: originOf(actor),
     permits: () => Promise.resolve({ create: authorize(principal, name, 'create'), update: authorize(principal, name, 'update') }),
   };
-  const cancel = () => cancellation.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, cancel);
   try {
     for await (const report of importRows(target, rows)) {
       if ('problem' in report) {
@@ -86,7 +85,6 @@ export async function importFile(
     }
     throw new Error('an import ends with a report');
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
     progress.end();
   }
 }

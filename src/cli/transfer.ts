@@ -22,6 +22,7 @@ import { explainFailure } from '../start/failure.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { asOwner, operatingSystemUser } from './owner.ts';
 import { restoreFromArchive, verifyWholeArchive } from './archive.ts';
+import { Cancellation } from './cancellation.ts';
 import { addGroup, addCommand, onAnyDatabase, onDatabase, printOutcome, type Admin, type Desk, type Shown } from './command.ts';
 import { Refusal, tableText, timeText, type CommandOutcome } from './output.ts';
 import { Progress } from './progress.ts';
@@ -166,10 +167,8 @@ async function afterRestore({ store, by }: Admin, takenAt: string): Promise<Comm
 
 /** Runs `work`, which Ctrl-C cancels, and shows its progress. `place` and `unchanged` complete the messages of a refusal and a cancellation. */
 async function transfer<T>({ errors }: Desk, place: string, unchanged: string, work: (watch: Watch) => Promise<T>): Promise<T> {
-  const cancellation = new AbortController();
-  const cancel = () => cancellation.abort();
+  using cancellation = new Cancellation();
   const progress = new Progress(errors);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, cancel);
   try {
     return await work({
       signal: cancellation.signal,
@@ -180,7 +179,6 @@ async function transfer<T>({ errors }: Desk, place: string, unchanged: string, w
     if (cancellation.signal.aborted || error instanceof CancelledError) throw new Refusal(`cancelled: ${unchanged}`);
     throw error instanceof TransferRefused ? new Refusal(`${place}${error.message}`) : error;
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
     progress.end();
   }
 }

@@ -51,13 +51,9 @@ interface SizedFile {
 }
 
 async function withFile<T>(path: string, work: (file: SizedFile) => Promise<T>): Promise<T> {
-  const handle = await open(path);
-  try {
-    const { size } = await handle.stat();
-    return await work({ handle, size });
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path);
+  const { size } = await handle.stat();
+  return await work({ handle, size });
 }
 
 async function search(file: SizedFile, hash: string): Promise<boolean> {

@@ -181,6 +181,10 @@ export class PostgresStore implements Store {
     this.#long.close();
     return this.#connection.close();
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }
 
 /** How long the first connection of a store may take, as long as those of migrations and other single connections. */

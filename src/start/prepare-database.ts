@@ -19,7 +19,7 @@ import { passwordDirectoryFor, writePassword, type MadeAdministrator } from './f
 
 const oldestVersion = 15;
 
-export interface PreparedDatabase {
+export interface PreparedDatabase extends AsyncDisposable {
   /** Holds the password: never for a log. */
   url: string;
   /** The same database without a pooler that pools by transaction. */
@@ -56,6 +56,7 @@ export async function openDatabase(config: Config, options: OpenOptions = {}): P
       database: `PostgreSQL at ${databaseUrl.toString()}`,
       lost: Promise.withResolvers<Error>().promise,
       close: async () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
     };
   }
   const { openEmbedded } = await import('../embedded/embedded.ts');
@@ -67,6 +68,7 @@ export async function openDatabase(config: Config, options: OpenOptions = {}): P
     database: `embedded PostgreSQL in ${config.dataDir} (${embedded.origin})`,
     lost: embedded.lost,
     close: () => embedded.stop(),
+    [Symbol.asyncDispose]: () => embedded.stop(),
   };
 }
 
@@ -115,21 +117,17 @@ async function assertAdminPasswordAllowed(config: Config): Promise<void> {
 }
 
 async function assertServerSuits({ url, database }: { url: string; database: string }): Promise<void> {
-  const client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await using client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ version: number; encoding: string }>(
-      `select current_setting('server_version_num')::int / 10000 as version, current_setting('server_encoding') as encoding`,
-    );
-    const { version = 0, encoding = 'unknown' } = rows[0] ?? {};
-    if (version < oldestVersion) throw new ConfigError([`${database} has version ${version}, and ${oldestVersion} or later is needed`]);
-    const advice = encodingAdvice(encoding);
-    if (advice !== undefined) throw new ConfigError([`${database} ${advice}`]);
-    await assertTablesInPath(client, database);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  await client.connect();
+  const { rows } = await client.query<{ version: number; encoding: string }>(
+    `select current_setting('server_version_num')::int / 10000 as version, current_setting('server_encoding') as encoding`,
+  );
+  const { version = 0, encoding = 'unknown' } = rows[0] ?? {};
+  if (version < oldestVersion) throw new ConfigError([`${database} has version ${version}, and ${oldestVersion} or later is needed`]);
+  const advice = encodingAdvice(encoding);
+  if (advice !== undefined) throw new ConfigError([`${database} ${advice}`]);
+  await assertTablesInPath(client, database);
 }
 
 /** With another search_path than that of the tables, migrations would make them again in another schema. */
@@ -148,13 +146,9 @@ async function assertTablesInPath(client: VerifiedClient, database: string): Pro
 
 /** After a restore the tables of entity types may belong to the owner alone. Every write of these types would then fail. */
 async function assertCompanionOwner({ url, database }: Pick<PreparedDatabase, 'url' | 'database'>): Promise<void> {
-  const store = openStore(url, 1, () => undefined);
-  try {
-    const tables = await listForeignTables(store.db);
-    if (tables.length > 0) throw new ConfigError([`${database}: ${foreignTablesAdvice(tables)}`]);
-  } finally {
-    await store.close();
-  }
+  await using store = openStore(url, 1, () => undefined);
+  const tables = await listForeignTables(store.db);
+  if (tables.length > 0) throw new ConfigError([`${database}: ${foreignTablesAdvice(tables)}`]);
 }
 
 /** Applies migrations only when there are some, so that a role which may not make tables can start on a database that has them all. */
@@ -163,12 +157,8 @@ async function ensureSchema({ url, directUrl }: Pick<PreparedDatabase, 'url' | '
 }
 
 async function readPendingMigrations(url: string): Promise<string[]> {
-  const store = openStore(url, 1, () => undefined);
-  try {
-    return await pendingMigrations(store.db);
-  } finally {
-    await store.close();
-  }
+  await using store = openStore(url, 1, () => undefined);
+  return await pendingMigrations(store.db);
 }
 
 /** The administrator that it has made; undefined if the database has users. */
@@ -178,23 +168,19 @@ async function ensureAdministrator(
   peppers: Peppers,
   url: string,
 ): Promise<MadeAdministrator | undefined> {
-  const store = openStore(url, 1, () => undefined);
+  await using store = openStore(url, 1, () => undefined);
+  if (await hasUsers(store.db)) return undefined;
   const { adminUser: name } = config;
   const directory = config.adminPassword ? undefined : passwordDirectoryFor(config);
   let file: string | undefined;
-  try {
-    if (await hasUsers(store.db)) return undefined;
-    const hash = await hashPassword({ admission: new Admission(), peppers }, password);
-    const writeFile = async () => {
-      if (directory !== undefined) file = await writePassword(directory, password, config.databaseUrl ? databaseName(url) : 'embedded');
-    };
-    const isMade = await createFirstAdministrator(store, name, hash, writeFile).catch(async (error: unknown) => {
-      // Its password opens nothing, unless the connection was lost during the commit.
-      if (file !== undefined && !(await hasUsers(store.db).catch(() => true))) await rm(file, { force: true });
-      throw error;
-    });
-    return isMade ? { name, password, file } : undefined;
-  } finally {
-    await store.close();
-  }
+  const hash = await hashPassword({ admission: new Admission(), peppers }, password);
+  const writeFile = async () => {
+    if (directory !== undefined) file = await writePassword(directory, password, config.databaseUrl ? databaseName(url) : 'embedded');
+  };
+  const isMade = await createFirstAdministrator(store, name, hash, writeFile).catch(async (error: unknown) => {
+    // Its password opens nothing, unless the connection was lost during the commit.
+    if (file !== undefined && !(await hasUsers(store.db).catch(() => true))) await rm(file, { force: true });
+    throw error;
+  });
+  return isMade ? { name, password, file } : undefined;
 }

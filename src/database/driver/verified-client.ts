@@ -55,6 +55,11 @@ export class VerifiedClient extends SigningInClient {
     if (file !== undefined) Object.assign(this, { password: () => readPassword(file) });
   }
 
+  /** Ends the connection. An error that it has by then changes nothing for the caller. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end().catch(() => undefined);
+  }
+
   override _handleAuthCleartextPassword(message: unknown): void {
     if (this.#mayPresent('password')) super._handleAuthCleartextPassword(message);
   }

@@ -86,12 +86,8 @@ export async function assertNewFile(file: string): Promise<void> {
 }
 
 async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(directory);
+  await handle.sync();
 }
 
 /** Reads the whole file and returns its header. Throws {@link TransferRefused} if the file is damaged or is no backup that this version reads. */
