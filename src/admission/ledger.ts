@@ -16,7 +16,7 @@
 import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
 import type { CostKind } from '../network/origin.ts';
-import type { Problem } from '../problems/errors.ts';
+import { measureLoop } from './event-loop.ts';
 import { scheduleTimeout, type Schedule } from './queue.ts';
 import { rateLimitProblem, refuseInTurn } from './refusals.ts';
 
@@ -153,11 +153,11 @@ export class Ledger {
    * with the limit `share` after that, or at once while 64 requests of the user wait.
    */
   admit(user: string): Promise<void> | undefined {
-    const waits = this.#wait(user);
-    return waits?.then((seconds) => {
+    return this.#wait(user)?.then((seconds) => {
       if (seconds === 0) return;
       this.refused += 1;
-      throw refusalFor(seconds);
+      const later = Math.min(60, Math.max(1, Math.ceil(seconds)));
+      throw rateLimitProblem('share', `q=${debtsMs.tolerated};w=${waitsMs.longest / 1_000}`, later);
     });
   }
 
@@ -243,20 +243,4 @@ export class Ledger {
     this.#taken = new Map();
     this.#used = nothing();
   }
-}
-
-function refusalFor(excessSeconds: number): Problem {
-  const seconds = Math.min(60, Math.max(1, Math.ceil(excessSeconds)));
-  return rateLimitProblem('share', `q=${debtsMs.tolerated};w=${waitsMs.longest / 1_000}`, seconds);
-}
-
-/** Returns the part of the time since its call before for which the event loop was busy. */
-function measureLoop(): () => number {
-  let last = performance.eventLoopUtilization();
-  return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    return utilization;
-  };
 }

@@ -15,6 +15,7 @@ import { VerifiedClient } from './driver/verified-client.ts';
 const channel = 'principal';
 /** A connection that has proved itself has its UUID behind this name, together 58 of the 63 bytes that PostgreSQL shows. */
 const applicationName = 'entity-service listen';
+const connectionSettings = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, connectionTimeoutMillis: 5_000 };
 const reconnectPauseMs = 1_000;
 const proofIntervalMs = 30_000;
 /** A notice arrives within this time after it was sent. */
@@ -87,12 +88,7 @@ export class Listener {
 
   /** Connects and proves the connection; never throws. While PostgreSQL is out of reach it tries again every second. */
   async open(): Promise<void> {
-    const client = new VerifiedClient({
-      connectionString: this.#url,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-      connectionTimeoutMillis: 5_000,
-    });
+    const client = new VerifiedClient({ connectionString: this.#url, ...connectionSettings });
     client.on('error', (error) => this.#down(client, new DirectAddressError(error)));
     client.on('end', () => this.#down(client));
     client.on('notification', ({ payload = '' }) => this.#onNotice(client, payload));
@@ -136,8 +132,7 @@ export class Listener {
     const timer = setTimeout(resolve, answerTimeoutMs);
     // Not awaited: a database that does not answer takes longer.
     this.#requestConfirmations(token, pending).catch(() => undefined);
-    await promise;
-    clearTimeout(timer);
+    await promise.finally(() => clearTimeout(timer));
     this.#pending.delete(token);
   }
 

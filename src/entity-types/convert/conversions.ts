@@ -5,45 +5,12 @@ import { formatNames } from '../../contract/formats.ts';
 import { serviceKeywords } from '../document.ts';
 import { faultsOfName, repeatedKeywords } from '../keywords.ts';
 import { isSchemaObject, schemaKeywords, subschemasOf, type Schema } from '../subschemas.ts';
+import { annotation, copied, dropped, nothing, type KeywordContext, type KeywordConversion } from './keyword-conversion.ts';
 import type { Dialect } from './dialect.ts';
 import { unicodePatternOf } from './pattern.ts';
 
-/** A keyword, the schema around it, and how its conversion reaches what is outside of it. */
-export interface KeywordContext {
-  keyword: string;
-  schema: Schema;
-  dialect: Dialect;
-  /** Whether the schema is the whole document. */
-  isRoot: boolean;
-  /** Reports what was changed or dropped. */
-  note: (text: string) => void;
-  /** Reports what cannot be converted, and what to do. */
-  refuse: (text: string) => void;
-  /** Converts a schema inside of the keyword, at these steps from there. */
-  inner: (schema: unknown, ...steps: string[]) => unknown;
-}
-
-/** The members that stand in place of a keyword. */
-export type KeywordConversion = (value: unknown, context: KeywordContext) => Schema;
-
-const dropped =
-  (reason: string): KeywordConversion =>
-  (_value, { note }) => {
-    note(`dropped: ${reason}`);
-    return {};
-  };
-const copied: KeywordConversion = (value, { keyword }) => ({ [keyword]: value });
-/** The keywords that other conversions of the same schema have read. */
-const nothing: KeywordConversion = () => ({});
-
 const pointersInstead = dropped('references are pointers now');
 const noEffect = dropped('it has no effect here');
-
-/** Of an annotation whose value has another type in some tools. */
-const annotation =
-  (type: 'string' | 'boolean'): KeywordConversion =>
-  (value, context) =>
-    typeof value === type ? copied(value, context) : dropped(`it is no ${type}`)(value, context);
 
 const address: KeywordConversion = (value, context) => {
   if (!context.isRoot || typeof value !== 'string' || value.startsWith('#')) return pointersInstead(value, context);
