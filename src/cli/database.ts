@@ -41,13 +41,16 @@ function report(checks: Check[]): CommandOutcome {
 
 async function applyMigrations({ directUrl, desk }: Admin, { force }: MigrateFlags): Promise<CommandOutcome> {
   const applied = await migrateDatabase(directUrl, { force, onWait: (line) => desk.errors.write(`note: ${line}\n`) });
-  const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database has every migration.';
-  return { document: { applied, pending: [] }, text };
+  return {
+    document: { applied, pending: [] },
+    text: applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database has every migration.',
+  };
 }
 
 async function checkMigrations({ store: { db } }: Admin): Promise<CommandOutcome> {
   const pending = await pendingMigrations(db);
   const document = { applied: [], pending };
-  if (pending.length === 0) return { document, text: 'The database has every migration.' };
-  return { document, text: pending.join('\n'), failure: 'the database lacks migrations: run "migrate"' };
+  return pending.length === 0
+    ? { document, text: 'The database has every migration.' }
+    : { document, text: pending.join('\n'), failure: 'the database lacks migrations: run "migrate"' };
 }

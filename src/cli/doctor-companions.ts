@@ -15,10 +15,11 @@ const sampledEntities = 1_000;
 /** Whether each type in force has its indexes. */
 export async function checkBuilds({ db }: Store): Promise<CheckFinding> {
   const builds = await listBuilds(db);
-  if (builds.length === 0) return okCheck('no type is being built');
-  return warningCheck(
-    `${builds.join(', ')}: being built, or a build was interrupted. Apply the type again to go on; otherwise the service undoes it within ten minutes`,
-  );
+  return builds.length === 0
+    ? okCheck('no type is being built')
+    : warningCheck(
+        `${builds.join(', ')}: being built, or a build was interrupted. Apply the type again to go on; otherwise the service undoes it within ten minutes`,
+      );
 }
 
 /** Whether the service can check the fields of each type. */
@@ -38,8 +39,9 @@ export async function checkTypes({ db }: Store): Promise<CheckFinding> {
 /** Whether this version would build the companion tables as they are. */
 export async function checkLayouts({ db }: Store): Promise<CheckFinding> {
   const outdated = await listOutdatedTypes(db);
-  if (outdated.length === 0) return okCheck('the indexed values of each type are built as this version builds them');
-  return warningCheck(`${outdated.join(', ')}: an earlier version built the indexed values. Run "types rebuild"`);
+  return outdated.length === 0
+    ? okCheck('the indexed values of each type are built as this version builds them')
+    : warningCheck(`${outdated.join(', ')}: an earlier version built the indexed values. Run "types rebuild"`);
 }
 
 /** Whether the companion tables have the values of the entities. */

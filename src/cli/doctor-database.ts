@@ -117,8 +117,9 @@ async function checkDurability(db: Kysely<Database>): Promise<CheckFinding> {
     select name from unnest(array['fsync', 'synchronous_commit', 'full_page_writes']) as name where current_setting(name) = 'off'`.execute(
     db,
   );
-  if (rows.length === 0) return okCheck('what is acknowledged survives a crash of the machine');
-  return warningCheck(`${rows.map((row) => row.name).join(', ')} is off: a crash of the machine loses what was acknowledged`);
+  return rows.length === 0
+    ? okCheck('what is acknowledged survives a crash of the machine')
+    : warningCheck(`${rows.map((row) => row.name).join(', ')} is off: a crash of the machine loses what was acknowledged`);
 }
 
 async function checkRole(db: Kysely<Database>, production: boolean): Promise<CheckFinding> {
@@ -192,8 +193,9 @@ async function checkTrash(store: Store): Promise<CheckFinding> {
   const { entities, late, live } = await store.runLong((db) => verifyTrash(db));
   if (live.length > 0)
     return failedCheck(`entities are deleted and live at once, as of ${live.join(', ')}: was the database restored in part?`);
-  if (late > 0) return warningCheck(`the time of ${late} deleted entities has been over for more than an hour: no service cleans up`);
-  return okCheck(`${entities} deleted entities can be restored`);
+  return late > 0
+    ? warningCheck(`the time of ${late} deleted entities has been over for more than an hour: no service cleans up`)
+    : okCheck(`${entities} deleted entities can be restored`);
 }
 
 /** Whether every stored password can be verified, and which peppers are still needed for that. */

@@ -61,6 +61,7 @@ export async function checkServiceSecrets(db: Kysely<Database>): Promise<CheckFi
   const rows = await db.selectFrom('service_secret').select(['name', 'changed_at']).orderBy('name').execute();
   const needed: ServiceSecretName[] = ['cursor', 'login-attempt'];
   const missing = needed.filter((name) => !rows.some((row) => row.name === name));
-  if (missing.length > 0) return failedCheck(`missing in service_secret: ${missing.join(', ')}; was the database restored in part?`);
-  return okCheck(rows.map((row) => `${row.name} of ${dayOf(row.changed_at)}`).join(', '));
+  return missing.length > 0
+    ? failedCheck(`missing in service_secret: ${missing.join(', ')}; was the database restored in part?`)
+    : okCheck(rows.map((row) => `${row.name} of ${dayOf(row.changed_at)}`).join(', '));
 }

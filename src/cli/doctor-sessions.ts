@@ -18,8 +18,9 @@ const needed: readonly (readonly [name: string, value: string, consequence: stri
 
 /** Whether a pooler on the way keeps the prepared statements of each connection. */
 export async function checkPreparedStatements(url: string): Promise<CheckFinding> {
-  if (await storesPreparedStatements(url)) return okCheck('each connection has its own');
-  return failedCheck(`DATABASE_URL ${preparedStatementsAdvice}`);
+  return (await storesPreparedStatements(url))
+    ? okCheck('each connection has its own')
+    : failedCheck(`DATABASE_URL ${preparedStatementsAdvice}`);
 }
 
 /** The defaults of the database and the role at `url` that differ from what the code relies on. Each connection sets them, except behind a transaction pooler. */

@@ -113,9 +113,9 @@ function checkNode(): CheckFinding {
   if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
     return failedCheck(`${process.version} is too old: Node ${needed} or later is needed`);
   }
-  if (major >= Number(untested))
-    return warningCheck(`${process.version} is newer than what the service is tested with: use Node ${neededMajor}`);
-  return okCheck(process.version);
+  return major >= Number(untested)
+    ? warningCheck(`${process.version} is newer than what the service is tested with: use Node ${neededMajor}`)
+    : okCheck(process.version);
 }
 
 /** The limit of this command is that of the service only where both are started alike. */

@@ -93,8 +93,9 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
     progress.end();
   }
   const { done } = progress;
-  if (isToOutput) return { document: {}, text: undefined, note: `wrote ${done} entities` };
-  return { document: { file, entities: done }, text: `Wrote ${done} entities into ${file}.` };
+  return isToOutput
+    ? { document: {}, text: undefined, note: `wrote ${done} entities` }
+    : { document: { file, entities: done }, text: `Wrote ${done} entities into ${file}.` };
 }
 
 /** The faults of what the options have. */

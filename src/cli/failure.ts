@@ -29,6 +29,7 @@ export function messagesOf(error: unknown, config: Config | undefined): string[]
   if (error instanceof Refusal) return [error.message];
   // The detail of `busy` is for clients of the service, which cannot do anything about the reason.
   if (error instanceof Problem && error.code === 'busy' && error.cause instanceof Error) return [error.cause.message];
-  if (error instanceof Problem) return [refusalText(error) ?? translateProblem('en', error).detail];
-  return explainFailure(error, config).map((line) => line.replace(/^- /, ''));
+  return error instanceof Problem
+    ? [refusalText(error) ?? translateProblem('en', error).detail]
+    : explainFailure(error, config).map((line) => line.replace(/^- /, ''));
 }

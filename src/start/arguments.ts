@@ -17,6 +17,7 @@ export interface Printout {
 export function printoutFor(words: readonly string[]): Printout | undefined {
   const [first] = words;
   if (first === undefined) return undefined;
-  if (words.includes('--help') || words.includes('-h')) return { text: usage, status: 0 };
-  return { text: `entity-service: the start takes no "${first}"\n\n${usage}`, status: 2 };
+  return words.includes('--help') || words.includes('-h')
+    ? { text: usage, status: 0 }
+    : { text: `entity-service: the start takes no "${first}"\n\n${usage}`, status: 2 };
 }

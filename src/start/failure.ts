@@ -70,8 +70,9 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
       return `${server} refuses connections: start it, or correct host and port`;
     case 'ENOENT':
     case 'EACCES':
-      if (syscall !== 'connect') return undefined;
-      return `${server} has no socket there that this user may open: start it, or correct host and port`;
+      return syscall === 'connect'
+        ? `${server} has no socket there that this user may open: start it, or correct host and port`
+        : undefined;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `${server} cannot be found: no address is known for the host ${host}`;

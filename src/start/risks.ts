@@ -90,9 +90,9 @@ export const plainHttpRisk =
 /** The warning about a type that an earlier version has accepted and whose fields this one cannot check. */
 export function uncheckedTypeRisk(name: string, { code, pointers }: StoredTypeFault): string {
   const effect = 'its entities can be read, but not written';
-  if (code === 'type-too-costly')
-    return `the patterns of the entity type ${name} take too long to compile: ${effect}. Declare it with simpler patterns`;
-  return `this version cannot check the entity type ${name}, because of ${pointers.join(', ')}: ${effect}. Declare it with other values there`;
+  return code === 'type-too-costly'
+    ? `the patterns of the entity type ${name} take too long to compile: ${effect}. Declare it with simpler patterns`
+    : `this version cannot check the entity type ${name}, because of ${pointers.join(', ')}: ${effect}. Declare it with other values there`;
 }
 
 /** An upgrade that is under way, or was rolled back, leaves this version on a schema that it does not know. */
