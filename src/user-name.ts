@@ -19,8 +19,7 @@ export function normaliseUserName(name: string): string | undefined {
   if (!name.isWellFormed()) return undefined;
   const folded = fold(name);
   const length = Array.from(folded).length;
-  if (length < 1 || length > maximumLength || forbidden.test(folded) || folded !== folded.trim()) return undefined;
-  return folded;
+  return length < 1 || length > maximumLength || forbidden.test(folded) || folded !== folded.trim() ? undefined : folded;
 }
 
 function fold(text: string): string {

@@ -101,6 +101,5 @@ function limitsOf(name: ClassName, { cores = availableParallelism(), connections
 
 function refusalOf(name: ClassName, limit: ExceededLimit): Problem {
   const { user } = classOf(name);
-  if (limit === 'process' || user?.[1] !== 0) return busyProblem();
-  return rateLimitProblem(name, `q=${user[0]};qu="concurrent-requests"`, 5);
+  return limit === 'process' || user?.[1] !== 0 ? busyProblem() : rateLimitProblem(name, `q=${user[0]};qu="concurrent-requests"`, 5);
 }

@@ -112,8 +112,7 @@ export function holderOfRequest(request: FastifyRequest): string {
 /** The announced length of the body, at most the limit of the route; without a `Content-Length` that limit, and 0 without a body or for one that is not held. */
 function announcedBytes({ headers, routeOptions: { bodyLimit, config } }: FastifyRequest): number {
   if (config.streamsBody) return 0;
-  if (headers['transfer-encoding'] !== undefined) return bodyLimit;
-  return Math.min(Number(headers['content-length'] ?? 0), bodyLimit);
+  return headers['transfer-encoding'] === undefined ? Math.min(Number(headers['content-length'] ?? 0), bodyLimit) : bodyLimit;
 }
 
 const tooMuchHeld = (limit: number) => rateLimitProblem('held-bytes', `q=${limit};qu="content-bytes"`, 1);

@@ -102,8 +102,7 @@ export function limitStrangers(app: FastifyInstance, limit: AddressLimit, cookie
  * its credential. Returns the 429 to answer it with when there is none left, and undefined for every other request.
  */
 export function limitUnrecognised(request: FastifyRequest, limit: AddressLimit, cookieName: string): Problem | undefined {
-  if (request.principal !== undefined || !isToBeChecked(request, cookieName)) return undefined;
-  return limitUnrouted(request, limit);
+  return request.principal !== undefined || !isToBeChecked(request, cookieName) ? undefined : limitUnrouted(request, limit);
 }
 
 /** Draws a token for a request that meets no hook, such as one with an undecodable path; the 429 for it when there is none left. */

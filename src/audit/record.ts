@@ -74,8 +74,7 @@ export function admitToQuota(
 ): AuditEvent | undefined {
   const userName = caller.principal?.user.name ?? event.userName;
   const leftOut = auditQuota.admit(subject ?? subjectOf(caller, userName, detail), kind);
-  if (leftOut === undefined) return undefined;
-  return { ...event, userName, detail: { ...detail, ...(leftOut > 0 && { leftOut }) } };
+  return leftOut === undefined ? undefined : { ...event, userName, detail: { ...detail, ...(leftOut > 0 && { leftOut }) } };
 }
 
 /**
@@ -84,6 +83,7 @@ export function admitToQuota(
  */
 function subjectOf({ origin }: Caller, userName: string | undefined, { issuer, subject }: Record<string, unknown>): Subject {
   if (userName !== undefined) return { budget: 'users', name: userName };
-  if (subject !== undefined) return { budget: 'named', name: `identity ${JSON.stringify([issuer, subject])}` };
-  return { budget: 'strangers', name: addressGroup(origin.address) };
+  return subject === undefined
+    ? { budget: 'strangers', name: addressGroup(origin.address) }
+    : { budget: 'named', name: `identity ${JSON.stringify([issuer, subject])}` };
 }

@@ -143,8 +143,7 @@ export function batchHandlers(context: EntityContext & AuditContext): BatchHandl
 
 function deletedKeys(operations: readonly BatchOperation[]): Map<string, Set<string>> {
   const deletes = operations.filter(({ op }) => op === 'delete');
-  const byName = Map.groupBy(deletes, ({ name }) => name);
-  return new Map([...byName].map(([name, some]) => [name, new Set(some.map(({ key }) => key))]));
+  return new Map([...Map.groupBy(deletes, ({ name }) => name)].map(([name, some]) => [name, new Set(some.map(({ key }) => key))]));
 }
 
 /** The claim of a batch, which has no entity name. */

@@ -37,6 +37,7 @@ export async function openMetricsTokens({
   metricsToken,
   metricsTokenFile,
 }: Pick<Config, 'metricsToken' | 'metricsTokenFile'>): Promise<Current<readonly Secret[]> | undefined> {
-  if (metricsTokenFile !== undefined) return await SecretFile.open('METRICS_TOKEN_FILE', metricsTokenFile, parseTokens);
-  return metricsToken && { current: [metricsToken] };
+  return metricsTokenFile === undefined
+    ? metricsToken && { current: [metricsToken] }
+    : await SecretFile.open('METRICS_TOKEN_FILE', metricsTokenFile, parseTokens);
 }

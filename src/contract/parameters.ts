@@ -22,8 +22,9 @@ export function readQuery(text: string): Record<string, unknown> {
 
 /** The names of the query parameters that the operation declares; undefined if it always ignores undeclared ones. */
 export function queryParametersOf({ parameters, ignoresUnknownParameters }: Operation): ReadonlySet<string> | undefined {
-  if (ignoresUnknownParameters === true) return undefined;
-  return new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
+  return ignoresUnknownParameters === true
+    ? undefined
+    : new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
 }
 
 /**

@@ -66,8 +66,7 @@ async function search(file: SizedFile, hash: string): Promise<boolean> {
     if (next.start >= high || next.text.slice(0, hashLength) > hash) high = middle + 1;
     else low = next.start;
   }
-  const block = await read(file, low, high - low + hashLength);
-  return block.split('\n').some((text) => text.startsWith(hash));
+  return (await read(file, low, high - low + hashLength)).split('\n').some((text) => text.startsWith(hash));
 }
 
 async function findFlaw(file: SizedFile): Promise<string | undefined> {

@@ -16,14 +16,13 @@ const minWalk = 4;
 
 /** The indices at which a run that begins at `start` may end. */
 export function findRuns(text: readonly string[], start: number): number[] {
-  const ends = [
+  return [
     runEnd(text, start, minRepeated, (a, b) => a === b),
     runEnd(text, start, minSequence, (a, b) => isNext(a, b)),
     runEnd(text, start, minSequence, (a, b) => isNext(b, a)),
     ...layouts.map((layout) => runEnd(text, start, minWalk, (a, b) => isBeside(layout, a, b))),
     ...dateEnds(text, start),
-  ];
-  return ends.filter((end) => end !== undefined);
+  ].filter((end) => end !== undefined);
 }
 
 /** The end of the longest run from `start` in which each sign follows the one before it by `follows`. */

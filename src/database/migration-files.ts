@@ -15,8 +15,7 @@ const head = /^-- runs beside: (?<runsBeside>\d+\.\d+\.\d+)\n(?<alone>-- no tran
 
 /** The migrations of this version, in the order in which they are applied. */
 export async function knownMigrations(from = directory): Promise<string[]> {
-  const files = await readdir(from);
-  return files
+  return (await readdir(from))
     .filter((file) => file.endsWith('.sql'))
     .map((file) => file.slice(0, -'.sql'.length))
     .sort();
@@ -24,12 +23,13 @@ export async function knownMigrations(from = directory): Promise<string[]> {
 
 /** The files in their order. */
 export async function readMigrations(from = directory): Promise<MigrationFile[]> {
-  const reads = (await knownMigrations(from)).map(async (name) => {
-    const text = await readFile(new URL(`${name}.sql`, from), 'utf8');
-    const { runsBeside, alone } = head.exec(text)?.groups ?? {};
-    return { name, text, runsBeside, inTransaction: alone === undefined };
-  });
-  return await Promise.all(reads);
+  return await Promise.all(
+    (await knownMigrations(from)).map(async (name) => {
+      const text = await readFile(new URL(`${name}.sql`, from), 'utf8');
+      const { runsBeside, alone } = head.exec(text)?.groups ?? {};
+      return { name, text, runsBeside, inTransaction: alone === undefined };
+    }),
+  );
 }
 
 /** Whether version `a` (three numbers with dots) comes before `b`. */

@@ -43,8 +43,9 @@ export async function pendingMigrations(db: Kysely<Database>, known?: readonly s
 
 function refusalOf(pending: readonly string[], later: readonly string[]): string {
   // A later version has all migrations of this one.
-  if (pending.length === 0) return `the database has migrations of a later version (${later.join(', ')}): use that version, or a later one`;
-  return `an unreleased version made the database (${later.join(', ')}), and no version upgrades it: use an empty database, or keep the data as decision 92 in docs/decisions.md tells`;
+  return pending.length === 0
+    ? `the database has migrations of a later version (${later.join(', ')}): use that version, or a later one`
+    : `an unreleased version made the database (${later.join(', ')}), and no version upgrades it: use an empty database, or keep the data as decision 92 in docs/decisions.md tells`;
 }
 
 async function appliedMigrations(db: Kysely<Database>): Promise<AppliedMigration[]> {

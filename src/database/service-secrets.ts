@@ -9,8 +9,7 @@ export type SecretValues = ReadonlyMap<string, Buffer>;
 
 /** Reads all keys. */
 export async function readServiceSecrets(db: Kysely<Database>): Promise<SecretValues> {
-  const rows = await db.selectFrom('service_secret').select(['name', 'value']).execute();
-  return new Map(rows.map(({ name, value }) => [name, value]));
+  return new Map((await db.selectFrom('service_secret').select(['name', 'value']).execute()).map(({ name, value }) => [name, value]));
 }
 
 /** Throws an Error if the database has no such key. */

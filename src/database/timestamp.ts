@@ -9,6 +9,7 @@ const readTimestamp = types.getTypeParser(types.builtins.TIMESTAMPTZ) as (text: 
  * processor time of a page of 50 entities.
  */
 export function instantOf(text: string): string {
-  if (!inUtc.test(text)) return readTimestamp(text).toISOString();
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0').slice(0, 3)}Z`;
+  return inUtc.test(text)
+    ? `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0').slice(0, 3)}Z`
+    : readTimestamp(text).toISOString();
 }

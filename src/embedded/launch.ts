@@ -112,8 +112,9 @@ function explain(log: string, exit: string): Reason {
     .map((line) => line.replace(/^[-\d]+ [:.\d]+ UTC \[\d+\] /, '').trim())
     .join(' ');
   if (/could not (bind|create any (TCP|Unix))/.test(text)) return { kind: 'address', text };
-  if (/lock file .*(already exists|is empty)|shared memory block .* still in use/.test(text)) return { kind: 'rival', text };
-  return { kind: 'failure', text: text || exit };
+  return /lock file .*(already exists|is empty)|shared memory block .* still in use/.test(text)
+    ? { kind: 'rival', text }
+    : { kind: 'failure', text: text || exit };
 }
 
 /** A port of the loopback address on which no program listens at this moment. */

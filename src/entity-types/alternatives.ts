@@ -159,8 +159,7 @@ function schemasOfMember(alternative: Alternative, name: string): unknown[] {
   });
   if (own.length > 0) return own;
   const isRead = !alternative.some((schema) => schema === unread || unreadKeywords.some((keyword) => keyword in schema));
-  if (!isRead) return own;
-  return alternative.flatMap((schema) => ('unevaluatedProperties' in schema ? [schema['unevaluatedProperties']] : []));
+  return isRead ? alternative.flatMap((schema) => ('unevaluatedProperties' in schema ? [schema['unevaluatedProperties']] : [])) : own;
 }
 
 function hasProperty({ properties }: Schema, name: string): boolean {

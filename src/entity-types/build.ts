@@ -217,6 +217,7 @@ function isViolation(error: unknown): error is DatabaseError {
 /** The refusal with the entities that violate a rule now. They may have been written after the check. */
 async function violationProblem(db: Kysely<Database>, start: Start, { code }: DatabaseError): Promise<Problem> {
   const { examples } = await examine(db, start);
-  if (examples.length > 0) return unfitProblem(examples);
-  return new Problem('type-conflict', { faults: [{ pointer: '', code: code === '23505' ? 'duplicate-value' : 'reference-not-found' }] });
+  return examples.length > 0
+    ? unfitProblem(examples)
+    : new Problem('type-conflict', { faults: [{ pointer: '', code: code === '23505' ? 'duplicate-value' : 'reference-not-found' }] });
 }

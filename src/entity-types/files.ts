@@ -111,9 +111,8 @@ export function refusalText({ code, faults }: Problem): string {
     );
   const places = faults.map(faultText).join('; ');
   const isOfEntities = code === 'type-conflict' && faults.every(({ pointer }) => pointer !== '');
-  if (!isOfEntities) return places;
-  return (
-    `stored entities do not fit (each pointer begins with a key): ${places} ` +
-    'Correct them, or, unless they violate a rule, run "types apply --allow-unfit" first'
-  );
+  return isOfEntities
+    ? `stored entities do not fit (each pointer begins with a key): ${places} ` +
+        'Correct them, or, unless they violate a rule, run "types apply --allow-unfit" first'
+    : places;
 }

@@ -51,8 +51,7 @@ async function dropFormer(store: Store, name: string): Promise<boolean> {
 async function retireIfReady(trx: Transaction<Database>, name: string): Promise<Surplus | undefined> {
   if (!(await isNotBeingBuilt(trx, name))) return undefined;
   const { companion, revision } = await findStoredType(trx, name);
-  if (companion?.state !== 'ready') return undefined;
-  return await retireSurplus(trx, companion, revision);
+  return companion?.state === 'ready' ? await retireSurplus(trx, companion, revision) : undefined;
 }
 
 /** Returns false if the type is being built. */

@@ -44,8 +44,9 @@ export async function faultsOfReferences(
     if (comesBack(cascades, name)) return [{ pointer: pointerTo(['x-references', field, 'onDelete']), code: 'not-supported' }];
     // The deletion of a `to` deletes entities of this type, and so on; further types above `to` make the way longer.
     const steps = 1 + longestWay(cascades, name, 'down') + longestWay(cascades, to, 'up');
-    if (steps <= maximumCascades) return [];
-    return [{ pointer: pointerTo(['x-references', field, 'onDelete']), code: 'too-deep', values: { limit: maximumCascades } }];
+    return steps <= maximumCascades
+      ? []
+      : [{ pointer: pointerTo(['x-references', field, 'onDelete']), code: 'too-deep', values: { limit: maximumCascades } }];
   });
 }
 

@@ -89,8 +89,7 @@ export function withoutRules(document: Schema): Schema {
 export function faultsOfRules(document: Schema, types: FieldTypes): Fault[] {
   const keywords = Object.fromEntries(ruleKeywords.flatMap((keyword) => (keyword in document ? [[keyword, document[keyword]]] : [])));
   const errors = form.errorsOf(keywords);
-  if (errors.length > 0) return [...faultsOf(errors, 'body', keywords).faults];
-  return new RuleFaults(document, types).find(keywords);
+  return errors.length > 0 ? [...faultsOf(errors, 'body', keywords).faults] : new RuleFaults(document, types).find(keywords);
 }
 
 /** The pointers of the rules of a stored document that `rulesOf` does not read. A rule may have other faults of {@link faultsOfRules} and stay in force. */

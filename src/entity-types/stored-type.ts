@@ -33,8 +33,9 @@ export async function compileStored(
 ): Promise<{ type: EntityType; fault: StoredTypeFault | undefined }> {
   const { revision, document, companion } = stored;
   const compiled = await compileOrFault(stored, checks);
-  if ('type' in compiled) return { type: compiled.type, fault: undefined };
-  return { type: typeWithoutWrites(revision, readableDocument(document), compiled.fault.code, companion), fault: compiled.fault };
+  return 'type' in compiled
+    ? { type: compiled.type, fault: undefined }
+    : { type: typeWithoutWrites(revision, readableDocument(document), compiled.fault.code, companion), fault: compiled.fault };
 }
 
 /** The fault of a stored document; undefined if fields can be checked against it. Throws 503 `busy`. */

@@ -13,8 +13,9 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   if (value === 0 || Math.abs(value) < divisor) return value === 0;
   const [dividend, unit] = [decimalOf(value), decimalOf(divisor)];
   const shift = dividend.exponent - unit.exponent;
-  if (shift < 0) return dividend.digits % (unit.digits * 10n ** BigInt(-shift)) === 0n;
-  return (dividend.digits * 10n ** BigInt(Math.min(shift, mostFactors))) % unit.digits === 0n;
+  return shift < 0
+    ? dividend.digits % (unit.digits * 10n ** BigInt(-shift)) === 0n
+    : (dividend.digits * 10n ** BigInt(Math.min(shift, mostFactors))) % unit.digits === 0n;
 }
 
 /** The digits of a number are less than 2^70, so 10^70 has all factors 2 and 5 that they may have. */

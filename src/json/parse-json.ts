@@ -59,8 +59,7 @@ class JsonReader {
   #value(): unknown {
     const first = this.#next();
     if (first === openObject) return this.#object();
-    if (first === openArray) return this.#array();
-    return this.#scalar(first);
+    return first === openArray ? this.#array() : this.#scalar(first);
   }
 
   #object(): object {

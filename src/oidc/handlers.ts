@@ -43,8 +43,10 @@ export function oidcHandlers(context: IssuerContext): OidcHandlers {
 
   return {
     async listIssuers() {
-      const offered = issuers.providers.map(({ id, label }) => ({ id, label, startUrl: startUrl(config.publicUrl, { id }) }));
-      return { status: 200, body: { issuers: offered } };
+      return {
+        status: 200,
+        body: { issuers: issuers.providers.map(({ id, label }) => ({ id, label, startUrl: startUrl(config.publicUrl, { id }) })) },
+      };
     },
 
     async startOpenIdSignIn({ params, query, caller, request }) {

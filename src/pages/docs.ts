@@ -107,8 +107,10 @@ export async function serveDocs(
       reply.header('content-security-policy', pagePolicy(issuers));
       const names = request.url.startsWith('/docs/json') ? typesIn(request) : [];
       if (names.length === 0) return;
-      const ifNoneMatch = request.headers['if-none-match'];
-      return sendTyped(reply, await typed.contractFor(request, { contract: shownTo(request), names, ifNoneMatch }));
+      return sendTyped(
+        reply,
+        await typed.contractFor(request, { contract: shownTo(request), names, ifNoneMatch: request.headers['if-none-match'] }),
+      );
     });
     pages.get('/docs/types', (request) => typesFor(request).then((types) => ({ types })));
     pages.get('/docs/static/oauth2-redirect.js', (_request, reply) =>

@@ -55,6 +55,5 @@ function memberOf(value: unknown, name: string): unknown {
 
 /** The place of a parameter: its name, or its position among the parameters of the query. */
 export function parameterPlace(name: string, position: number | undefined): FaultPlace {
-  if (looksLikeName(name)) return { parameter: name };
-  return { parameter: '', ...(position !== undefined && { position }) };
+  return looksLikeName(name) ? { parameter: name } : { parameter: '', ...(position !== undefined && { position }) };
 }

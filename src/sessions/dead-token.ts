@@ -7,7 +7,7 @@ import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { SessionContext } from './context.ts';
 import type { Database } from '../database/tables.ts';
-import { revokeReused, type RevocationReason } from './revoke.ts';
+import { revokeReused } from './revoke.ts';
 
 /** Ends the session of a dead token, with an audit event, unless it has ended. */
 export async function endSessionOfDeadToken(context: SessionContext, caller: Caller, tokenHash: Buffer): Promise<void> {
@@ -42,7 +42,6 @@ async function isUnended(db: Kysely<Database>, tokenHash: Buffer): Promise<boole
 }
 
 async function revokeExpired(trx: Transaction<Database>, tokenHash: Buffer): Promise<{ id: string; userName: string } | undefined> {
-  const reason: RevocationReason = 'expired';
   return await trx
     .updateTable('session')
     .from('user_account')
@@ -50,7 +49,7 @@ async function revokeExpired(trx: Transaction<Database>, tokenHash: Buffer): Pro
     .where('session.token_hash', '=', tokenHash)
     .where('session.revoked_at', 'is', null)
     .where(sql<Date>`least(session.idle_expires_at, session.expires_at)`, '<=', sql<Date>`now()`)
-    .set({ revoked_at: sql`now()`, revoked_reason: reason })
+    .set({ revoked_at: sql`now()`, revoked_reason: 'expired' })
     .returning(['session.id', 'user_account.name as userName'])
     .executeTakeFirst();
 }

@@ -134,6 +134,7 @@ function chooseWay(
   if (faults.length > 0) throw invalidBody(request, faults);
   const byPassword = user !== undefined && password !== undefined;
   if (carrier === 'api-key' || (byPassword && carrier === 'bearer')) throw new Problem('ambiguous-credentials');
-  if (byPassword) return { kind: 'password', user, password };
-  return { kind: 'token', issuer: oidcIssuer ?? '', accessToken: access_token ?? bearer ?? '' };
+  return byPassword
+    ? { kind: 'password', user, password }
+    : { kind: 'token', issuer: oidcIssuer ?? '', accessToken: access_token ?? bearer ?? '' };
 }

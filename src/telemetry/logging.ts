@@ -102,8 +102,7 @@ type ErrorLine = { type: string; message: string; code?: string; stack?: string 
 
 /** Fastify's types demand a stack. */
 function serializeError(error: unknown): ErrorLine & { stack: string } {
-  const described = error instanceof KnownOutage ? describeError(error.cause, false) : describeError(error);
-  return described as ErrorLine & { stack: string };
+  return (error instanceof KnownOutage ? describeError(error.cause, false) : describeError(error)) as ErrorLine & { stack: string };
 }
 
 /** A database error's message may quote a value, and its `detail` always does; the SQL state says enough. */

@@ -72,6 +72,7 @@ function dependencyOf({ issuer, dependency, code }: Record<string, unknown>): st
 
 /** The class of the error, which is called `error` in the client of PostgreSQL, and its code, or its message if it has none. */
 function kindOf(error: unknown): { errorClass: string; reason: unknown } {
-  if (!(error instanceof Error)) return { errorClass: typeof error, reason: undefined };
-  return { errorClass: error.name.toLowerCase(), reason: 'code' in error ? error.code : error.message };
+  return error instanceof Error
+    ? { errorClass: error.name.toLowerCase(), reason: 'code' in error ? error.code : error.message }
+    : { errorClass: typeof error, reason: undefined };
 }

@@ -32,8 +32,7 @@ export const nullCell = '\\N';
 
 /** A column for each field that `properties` of the type name. */
 export function columnsOf(type: EntityType | undefined): FieldColumn[] {
-  if (!type) return [];
-  return type.declaredFields().map((field) => ({ field, kind: kindOf(type, field) }));
+  return type ? type.declaredFields().map((field) => ({ field, kind: kindOf(type, field) })) : [];
 }
 
 /** The types to which the references of a type lead, by the path of the reference with dots. A name without a type has none. */

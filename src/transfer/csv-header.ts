@@ -174,8 +174,9 @@ export class CsvHeader {
   /** The delimiter that seems to be between the names in this one; undefined for a field that the type declares. */
   #otherDelimiter(name: string): Delimiter | undefined {
     if (this.#declared.has(name)) return undefined;
-    const others = Object.entries(delimiters).filter(([each]) => each !== this.#format.delimiter);
-    return others.find(([, character]) => name.includes(character))?.[0] as Delimiter | undefined;
+    return Object.entries(delimiters)
+      .filter(([each]) => each !== this.#format.delimiter)
+      .find(([, character]) => name.includes(character))?.[0] as Delimiter | undefined;
   }
 
   /** The JSON text of an object with the values of the cells, and the members of `rest`; undefined without any. */

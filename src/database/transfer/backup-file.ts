@@ -139,8 +139,7 @@ function failureOf(file: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'Z_BUF_ERROR') return new TransferRefused(`${file} is damaged: its end is missing`);
   if (code === 'Z_DATA_ERROR') return new TransferRefused(`${file} is damaged, or is no backup of this service`);
-  if (code === 'ENOENT') return new TransferRefused(`there is no file ${file}`);
-  return error;
+  return code === 'ENOENT' ? new TransferRefused(`there is no file ${file}`) : error;
 }
 
 /** Divides a stream of bytes at its newlines. */

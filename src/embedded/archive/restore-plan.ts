@@ -77,8 +77,9 @@ export async function restoreRefusal(directory: string, until: Date | undefined)
     ({ history: { damage }, range: { from, to } }) =>
       `${from.toISOString()} to ${damage ? 'a moment that is not known' : to.toISOString()}`,
   );
-  if (ranges.length === 0) return new TransferRefused(`${directory} has nothing that can be restored`);
-  return new TransferRefused(`${directory} does not have the moment ${until?.toISOString()}: it has ${ranges.join(', and ')}`);
+  return ranges.length === 0
+    ? new TransferRefused(`${directory} has nothing that can be restored`)
+    : new TransferRefused(`${directory} does not have the moment ${until?.toISOString()}: it has ${ranges.join(', and ')}`);
 }
 
 /** Those that a restore from the base replays, up to the one with `end`. Throws {@link TransferRefused} if one is missing. */

@@ -174,8 +174,9 @@ export function orNull(schema: unknown): unknown {
   const { type, enum: values } = schema;
   if (Object.keys(schema).length === 0 || (Array.isArray(type) && type.includes('null'))) return schema;
   const isPlain = type !== undefined && !['$ref', 'const', 'allOf', 'anyOf', 'oneOf', 'not', 'if'].some((keyword) => keyword in schema);
-  if (!isPlain) return { anyOf: [schema, { type: 'null' }] };
-  return { ...schema, type: [type, 'null'].flat(), ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }) };
+  return isPlain
+    ? { ...schema, type: [type, 'null'].flat(), ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }) }
+    : { anyOf: [schema, { type: 'null' }] };
 }
 
 /** The only values that the schema accepts; undefined if it lists none. */

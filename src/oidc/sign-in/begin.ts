@@ -90,7 +90,7 @@ async function authorizationUrl(
   beginning: Beginning,
   { state, nonce, codeVerifier }: Secrets,
 ): Promise<string> {
-  const url = buildAuthorizationUrl(client, {
+  return buildAuthorizationUrl(client, {
     redirect_uri: redirectUri(config.publicUrl, provider),
     response_type: 'code',
     scope: scopesFor(provider).join(' '),
@@ -101,8 +101,7 @@ async function authorizationUrl(
     // A sign-in before that would open a session whose absolute lifetime is over.
     max_age: String(config.sessionAbsoluteSeconds),
     ...optionsOf(provider, beginning),
-  });
-  return url.href;
+  }).href;
 }
 
 /** The scopes of the file. By default a provisioned user gets the name that the provider has for it. */

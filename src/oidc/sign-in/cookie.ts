@@ -8,8 +8,10 @@ const maxAgeSeconds = 600;
 /** `__Host-oidc`, or `oidc` on plain http. Always Lax: the provider's redirect comes from another site. */
 export function browserCookie(config: Pick<Config, 'publicUrl'>) {
   const secure = usesSecureCookie(config);
-  const attributes = { path: '/', httpOnly: true, secure, sameSite: 'lax', maxAge: maxAgeSeconds } as const;
-  return { name: secure ? '__Host-oidc' : 'oidc', attributes };
+  return {
+    name: secure ? '__Host-oidc' : 'oidc',
+    attributes: { path: '/', httpOnly: true, secure, sameSite: 'lax', maxAge: maxAgeSeconds } as const,
+  };
 }
 
 /** The value of the cookie, 256 bits in base64url; undefined if no value has this form, or two different ones have. */

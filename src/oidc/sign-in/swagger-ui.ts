@@ -16,8 +16,7 @@ const issuerAnswerTimeoutMs = 1_000;
  */
 export async function offeredIssuers({ config, issuers }: Pick<IssuerContext, 'config' | 'issuers'>): Promise<OfferedIssuer[]> {
   const candidates = issuers.all.filter(({ clientId, swaggerUi }) => clientId !== undefined || swaggerUi);
-  const offered = await Promise.all(candidates.map((issuer) => offer(issuer, config.publicUrl)));
-  return offered.filter((issuer) => issuer !== undefined);
+  return (await Promise.all(candidates.map((issuer) => offer(issuer, config.publicUrl)))).filter((issuer) => issuer !== undefined);
 }
 
 async function offer(issuer: TrustedIssuer, publicUrl: URL): Promise<OfferedIssuer | undefined> {

@@ -150,8 +150,9 @@ export class Introspection {
   #refusalOf(error: unknown): IntrospectionAnswer | undefined {
     // Some issuers answer so about tokens of a kind that they do not introspect.
     if (error instanceof ResponseBodyError && error.error === 'unsupported_token_type') return inactive;
-    if (!isAboutToken(error)) return undefined;
-    return { refusal: new Error(`${this.#issuer.issuer} answers with status ${statusOf(error)} about a token`) };
+    return isAboutToken(error)
+      ? { refusal: new Error(`${this.#issuer.issuer} answers with status ${statusOf(error)} about a token`) }
+      : undefined;
   }
 }
 

@@ -73,8 +73,11 @@ export class IssuerRegistry {
 
   /** Whether each issuer answered the last request of each kind, by id. Omits issuers that have not been contacted yet. */
   get answering(): ReadonlyMap<string, boolean> {
-    const contacted = this.all.filter(({ id }) => this.#contacted.has(id));
-    return new Map(contacted.map((issuer) => [issuer.id, requestsTo(issuer).every(({ isFailing }) => !isFailing)]));
+    return new Map(
+      this.all
+        .filter(({ id }) => this.#contacted.has(id))
+        .map((issuer) => [issuer.id, requestsTo(issuer).every(({ isFailing }) => !isFailing)]),
+    );
   }
 
   /** Requests again what issuers did not answer last, so that `answering` does not wait for a token. Never throws. */

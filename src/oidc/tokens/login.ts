@@ -25,8 +25,7 @@ export interface TokenLogin {
 export function loginByToken(context: IssuerContext, caller: Caller, asked: TokenLogin): Promise<OpenedSession> {
   return auditTokenErrors(context, caller, async () => {
     const token = await verify(context, caller, asked);
-    const account = await findUser(context, caller, token);
-    return await succeed(context, caller, asked, token, account);
+    return await succeed(context, caller, asked, token, await findUser(context, caller, token));
   });
 }
 
