@@ -5,12 +5,12 @@ import { formatNames } from '../../contract/formats.ts';
 import { serviceKeywords } from '../document.ts';
 import { faultsOfName, repeatedKeywords } from '../keywords.ts';
 import { isSchemaObject, schemaKeywords, subschemasOf, type Schema } from '../subschemas.ts';
-import { annotation, copied, dropped, nothing, type KeywordContext, type KeywordConversion } from './keyword-conversion.ts';
+import { annotationOf, copyKeyword, dropKeyword, noMembers, type KeywordContext, type KeywordConversion } from './keyword-conversion.ts';
 import type { Dialect } from './dialect.ts';
 import { unicodePatternOf } from './pattern.ts';
 
-const pointersInstead = dropped('references are pointers now');
-const noEffect = dropped('it has no effect here');
+const pointersInstead = dropKeyword('references are pointers now');
+const noEffect = dropKeyword('it has no effect here');
 
 const address: KeywordConversion = (value, context) => {
   if (!context.isRoot || typeof value !== 'string' || value.startsWith('#')) return pointersInstead(value, context);
@@ -52,7 +52,7 @@ const additionalItems: KeywordConversion = (value, context) => {
 const exclusiveLimit =
   (limit: 'minimum' | 'maximum'): KeywordConversion =>
   (value, context) => {
-    if (typeof value !== 'boolean') return copied(value, context);
+    if (typeof value !== 'boolean') return copyKeyword(value, context);
     const bound = context.schema[limit];
     if (!value || bound === undefined) return noEffect(value, context);
     context.note(`became the number of ${limit}`);
@@ -61,7 +61,7 @@ const exclusiveLimit =
 const inclusiveLimit =
   (exclusive: 'exclusiveMinimum' | 'exclusiveMaximum'): KeywordConversion =>
   (value, context) =>
-    context.schema[exclusive] === true ? {} : copied(value, context);
+    context.schema[exclusive] === true ? {} : copyKeyword(value, context);
 
 const nullable: KeywordConversion = (value, context) => {
   const { schema, note } = context;
@@ -91,12 +91,12 @@ const textFormats: readonly unknown[] = ['int64', 'decimal'];
 
 const format: KeywordConversion = (value, context) => {
   if (typeof value !== 'string' || !formatNames.includes(value))
-    return dropped(`the service has no format ${JSON.stringify(value)}`)(value, context);
+    return dropKeyword(`the service has no format ${JSON.stringify(value)}`)(value, context);
   const types = [context.schema['type']].flat();
   const isOfNumber = textFormats.includes(value) && types.length > 0 && !types.includes('string') && types[0] !== undefined;
   return isOfNumber
-    ? dropped(`${value} is a format of texts. Numbers have all their digits anyway`)(value, context)
-    : copied(value, context);
+    ? dropKeyword(`${value} is a format of texts. Numbers have all their digits anyway`)(value, context)
+    : copyKeyword(value, context);
 };
 
 const unreadablePattern = 'is no regular expression with the flag u. Rewrite it, for example without needless escapes';
@@ -135,12 +135,12 @@ const contains: KeywordConversion = (value, context) => {
   const limits = Object.fromEntries(containedLimits.flatMap((name) => (name in schema ? [[name, schema[name]]] : [])));
   return { allOf: [{ not: { not: { contains: inner(value), ...limits } } }] };
 };
-const containedLimit: KeywordConversion = (value, context) => (isMovedContains(context) ? {} : copied(value, context));
+const containedLimit: KeywordConversion = (value, context) => (isMovedContains(context) ? {} : copyKeyword(value, context));
 
 const required: KeywordConversion = (value, context) => {
   if (typeof value === 'boolean')
     context.refuse('is a boolean, as in draft 3. Write the name of the property into the list `required` of the object around it');
-  return copied(value, context);
+  return copyKeyword(value, context);
 };
 
 /** `typeof` and `instanceof` of ajv-keywords. Schemas of configurations in JavaScript name with them what no JSON value is. */
@@ -148,20 +148,20 @@ const ofProgram =
   (isOfJson: (value: unknown) => boolean): KeywordConversion =>
   (value, context) => {
     if ([value].flat().some(isOfJson))
-      return dropped('JSON Schema has no such keyword. Write type instead, if nothing else says it')(value, context);
+      return dropKeyword('JSON Schema has no such keyword. Write type instead, if nothing else says it')(value, context);
     context.note('became {"not": {}}: no JSON value is one');
     return { not: {} };
   };
 
 const conversions: ReadonlyMap<string, KeywordConversion> = new Map<string, KeywordConversion>([
-  ['$schema', nothing],
+  ['$schema', noMembers],
   ['$id', address],
   ['$anchor', pointersInstead],
   ['$dynamicAnchor', pointersInstead],
   ['$recursiveAnchor', pointersInstead],
   // They stand where the references lead.
-  ['definitions', nothing],
-  ['$defs', nothing],
+  ['definitions', noMembers],
+  ['$defs', noMembers],
   ['dependencies', dependencies],
   ['items', items],
   ['additionalItems', additionalItems],
@@ -181,15 +181,15 @@ const conversions: ReadonlyMap<string, KeywordConversion> = new Map<string, Keyw
   ['instanceof', ofProgram((value) => ['Object', 'Array', 'String', 'Number', 'Boolean'].includes(String(value)))],
   ['contentSchema', (value, { inner }) => ({ contentSchema: inner(value) })],
   ['required', required],
-  ['title', annotation('string')],
-  ['description', annotation('string')],
-  ['$comment', annotation('string')],
-  ['deprecated', annotation('boolean')],
-  ['readOnly', annotation('boolean')],
-  ['examples', (value, context) => (Array.isArray(value) ? copied : dropped('it is no list'))(value, context)],
-  ['discriminator', dropped('it names schemas of the OpenAPI document')],
-  ['default', dropped('the service fills in no values. The client sends them')],
-  ['writeOnly', dropped('the service hides no fields. The rights of roles do not name fields either')],
+  ['title', annotationOf('string')],
+  ['description', annotationOf('string')],
+  ['$comment', annotationOf('string')],
+  ['deprecated', annotationOf('boolean')],
+  ['readOnly', annotationOf('boolean')],
+  ['examples', (value, context) => (Array.isArray(value) ? copyKeyword : dropKeyword('it is no list'))(value, context)],
+  ['discriminator', dropKeyword('it names schemas of the OpenAPI document')],
+  ['default', dropKeyword('the service fills in no values. The client sends them')],
+  ['writeOnly', dropKeyword('the service hides no fields. The rights of roles do not name fields either')],
 ]);
 
 const copiedKeywords: readonly string[] = [...ruleKeywords, ...serviceKeywords];
@@ -199,21 +199,21 @@ export function conversionOf(keyword: string, dialect: Dialect): KeywordConversi
   const own = conversions.get(keyword);
   if (own) return own;
   if (keyword === 'id' && dialect.hasPlainId) return address;
-  if (copiedKeywords.includes(keyword)) return copied;
+  if (copiedKeywords.includes(keyword)) return copyKeyword;
   if (schemaKeywords.has(keyword)) return convertSchemasIn;
   const [fault] = faultsOfName(keyword, '');
-  if (!fault) return copied;
+  if (!fault) return copyKeyword;
   const instead = fault.code === 'unknown' ? fault.values?.instead : undefined;
   if (instead !== undefined && keyword !== 'id') return refused(instead);
   const meant = nearName(keyword, [...repeatedKeywords]);
-  return dropped(`JSON Schema has no such keyword${meant === undefined ? '' : `. If ${meant} is meant, correct it`}`);
+  return dropKeyword(`JSON Schema has no such keyword${meant === undefined ? '' : `. If ${meant} is meant, correct it`}`);
 }
 
 const refused =
   (instead: string): KeywordConversion =>
   (value, context) => {
     context.refuse(`is no keyword of 2020-12. Write ${instead} instead`);
-    return copied(value, context);
+    return copyKeyword(value, context);
   };
 
 /** A keyword that has one schema, a list of them, or an object of them. Any other value stays, so that the document's own check refuses it. */

@@ -20,21 +20,21 @@ export interface KeywordContext {
 /** The members that stand in place of a keyword. */
 export type KeywordConversion = (value: unknown, context: KeywordContext) => Schema;
 
-/** The keyword goes, with the reason in a note. */
-export const dropped =
+/** Leaves out the keyword, with the reason in a note. */
+export const dropKeyword =
   (reason: string): KeywordConversion =>
   (_value, { note }) => {
     note(`dropped: ${reason}`);
     return {};
   };
 
-export const copied: KeywordConversion = (value, { keyword }) => ({ [keyword]: value });
+export const copyKeyword: KeywordConversion = (value, { keyword }) => ({ [keyword]: value });
 
-/** The keywords that other conversions of the same schema have read. */
-export const nothing: KeywordConversion = () => ({});
+/** Of keywords that other conversions of the same schema have read. */
+export const noMembers: KeywordConversion = () => ({});
 
 /** Of an annotation whose value has another type in some tools. */
-export const annotation =
+export const annotationOf =
   (type: 'string' | 'boolean'): KeywordConversion =>
   (value, context) =>
-    typeof value === type ? copied(value, context) : dropped(`it is no ${type}`)(value, context);
+    typeof value === type ? copyKeyword(value, context) : dropKeyword(`it is no ${type}`)(value, context);
