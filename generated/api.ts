@@ -1362,6 +1362,7 @@ export interface components {
             items: components["schemas"]["EntityVersion"][];
             /** @description The cursor of the next page; null at the end. */
             next: string | null;
+            partial?: components["schemas"]["Partial"];
         };
         /**
          * @description A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits.
@@ -1671,6 +1672,7 @@ export interface components {
             groups: components["schemas"]["EntityGroup"][];
             /** @description Whether these are all groups. */
             complete: boolean;
+            partial?: components["schemas"]["Partial"];
         };
         /** @description A group, with each measure as a member of its own. */
         EntityGroup: {
@@ -1701,7 +1703,13 @@ export interface components {
             };
             included?: components["schemas"]["Included"];
             withheld?: components["schemas"]["Withheld"];
+            partial?: components["schemas"]["Partial"];
         };
+        /**
+         * @description The grants of the caller do not cover all entities of the name, so there may be others. Left out if they cover all.
+         * @constant
+         */
+        Partial: true;
         /**
          * @description The entities that references lead to, by name and key, each once; left out unless `include` asks for them. A page counts them in its
          *     8 MiB, and is cut before the item that does not fit.
@@ -1908,7 +1916,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "forbidden" | "insufficient-scope" | "csrf-rejected" | "identity-not-linked";
+                    code?: "forbidden" | "field-forbidden" | "insufficient-scope" | "csrf-rejected" | "identity-not-linked";
                 };
             };
         };

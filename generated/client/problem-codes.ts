@@ -9,6 +9,7 @@ export type ProblemCode =
   | 'invalid-credentials'
   | 'invalid-token'
   | 'forbidden'
+  | 'field-forbidden'
   | 'insufficient-scope'
   | 'csrf-rejected'
   | 'credential-mismatch'

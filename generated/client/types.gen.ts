@@ -749,6 +749,7 @@ export type EntityHistory = {
      * The cursor of the next page; null at the end.
      */
     next: string | null;
+    partial?: Partial;
 };
 
 /**
@@ -1214,6 +1215,7 @@ export type EntityAggregated = {
      * Whether these are all groups.
      */
     complete: boolean;
+    partial?: Partial;
 };
 
 /**
@@ -1260,7 +1262,13 @@ export type EntityPage = {
     };
     included?: Included;
     withheld?: Withheld;
+    partial?: Partial;
 };
+
+/**
+ * The grants of the caller do not cover all entities of the name, so there may be others. Left out if they cover all.
+ */
+export type Partial = true;
 
 /**
  * The entities that references lead to, by name and key, each once; left out unless `include` asks for them. A page counts them in its
@@ -3160,7 +3168,7 @@ export type ListEntitiesErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -3252,7 +3260,7 @@ export type CreateEntityErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -3359,7 +3367,7 @@ export type QueryEntitiesErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -3458,7 +3466,7 @@ export type AggregateEntitiesErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -3562,7 +3570,7 @@ export type CreateEntitiesErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -3687,7 +3695,7 @@ export type UpsertEntityErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -3833,7 +3841,7 @@ export type DeleteEntityErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -3965,7 +3973,7 @@ export type GetEntityErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -4071,7 +4079,7 @@ export type UpdateEntityErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -4208,7 +4216,7 @@ export type ListVersionsErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -4307,7 +4315,7 @@ export type RestoreEntityErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -4438,7 +4446,7 @@ export type RunBatchErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -4598,7 +4606,7 @@ export type ExportEntitiesErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -4685,7 +4693,7 @@ export type ExportQueryErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -4816,7 +4824,7 @@ export type ImportEntitiesErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -4899,7 +4907,7 @@ export type ListEntityTypesErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * Accept rules out the media types that the operation answers with.
@@ -4968,7 +4976,7 @@ export type DeleteEntityTypeErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -5052,7 +5060,7 @@ export type GetEntityTypeErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -5144,7 +5152,7 @@ export type PutEntityTypeErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * Accept rules out the media types that the operation answers with.
@@ -5253,7 +5261,7 @@ export type PlanEntityTypeErrors = {
      *
      */
     403: Problem & {
-        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.

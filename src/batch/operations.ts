@@ -3,6 +3,7 @@ import type { components } from '../../generated/api.ts';
 import type { Principal } from '../rights/principal.ts';
 import { allowChange, requireEntityLimits, requireNoFaults, type Checked } from '../entities/writing/rules.ts';
 import type { Statements } from '../database/port.ts';
+import { withPresets } from '../entities/writing/judge.ts';
 import { NaturalKeys, type SentFields } from '../entities/writing/natural-keys.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';
@@ -223,8 +224,9 @@ export class BatchReader {
       }
       case 'create': {
         const create = permit as Permit<'create'>;
-        const { text, fields } = await this.#withAllKeys(naturalKeys, index, sent, type);
-        const checked = await inFields(() => allowChange({ view: permit.view, type, next: { text, fields } }));
+        const { text, fields } = withPresets(create, await this.#withAllKeys(naturalKeys, index, sent, type));
+        // A rule is judged when the operation runs, so that it sees what earlier ones have written.
+        const checked = await inFields(() => allowChange({ type, next: { text, fields } }));
         return { ...common, op: 'create', permit: create, fields: text, checked };
       }
     }

@@ -6,6 +6,7 @@ import type { Database } from '../database/tables.ts';
 import type { Caller } from '../authn/caller.ts';
 import { changeValues, type ChangeValues } from '../entities/writing/changed.ts';
 import { executeWithin } from '../entities/writing/execute.ts';
+import { judgeCreations, type Judgement } from '../entities/writing/judge.ts';
 import { checkMerge } from '../entities/writing/merge.ts';
 import { Removal } from '../entities/writing/removal.ts';
 import { StillReferencedError } from '../entities/writing/still-referenced.ts';
@@ -147,8 +148,10 @@ class BatchRun {
   }
 
   async #insert(creates: readonly Create[]): Promise<Done[]> {
-    const [first, ...others] = creates.map(({ permit, key, fields, checked }) => ({
+    const judgements = await this.#judged(creates);
+    const [first, ...others] = creates.map(({ permit, key, fields, checked }, index) => ({
       ...checked,
+      judgement: judgements[index],
       permit,
       origin: this.#caller.origin,
       key,
@@ -160,6 +163,22 @@ class BatchRun {
     const found = await inFields(() => executeWithin(this.#trx, [first, ...others]));
     const byKey = new Map(found.map((row) => [row.key, row]));
     return creates.map(({ key }) => ({ status: 201, key, row: byKey.get(key) }));
+  }
+
+  /** The judgements of creates of one name. Throws 403 for the first that its rules do not allow. */
+  async #judged(creates: readonly Create[]): Promise<(Judgement | undefined)[]> {
+    const [first] = creates;
+    if (!first) return [];
+    const judgements = await judgeCreations(
+      this.#store,
+      first.permit,
+      creates.map(({ fields }) => fields),
+    );
+    for (const [index, judgement] of judgements.entries()) {
+      const work = () => inFields(() => judgement?.requireAllowed());
+      await (creates.length === 1 ? work() : atOperation(creates[index]?.index ?? 0, work));
+    }
+    return judgements;
   }
 
   async #requireReferences(creates: readonly Create[]): Promise<void> {

@@ -59,8 +59,8 @@ async function keysThatUpdateUnread(db: Kysely<Database>): Promise<string[]> {
 }
 
 const conditionOf = (grants: Grants, name: string, ...actions: Action[]): Condition | undefined => {
-  const conditions = actions.flatMap((action) => [grants.get(name)?.get(action), grants.get('*')?.get(action)]);
-  return conditions.find((condition) => condition === 'any') ?? conditions.find((condition) => condition !== undefined);
+  const conditions = actions.flatMap((action) => [...(grants.get(name)?.get(action) ?? []), ...(grants.get('*')?.get(action) ?? [])]);
+  return conditions.find((condition) => condition === 'any') ?? conditions[0];
 };
 
 function updatesUnread(grants: Grants): string[] {
@@ -72,7 +72,7 @@ function referencesUnread(grants: Grants, references: readonly { from: string; t
   const findings = references.flatMap(({ from, to }) => {
     if (!conditionOf(grants, from, 'create', 'update')) return [];
     const seen = conditionOf(grants, to, 'label', 'read');
-    if (seen === 'any') return [];
+    if (seen !== undefined && seen !== 'own') return [];
     return [
       `writes ${from}, which refers to ${to}, ${seen === 'own' ? 'and sees own entities of it alone' : 'without `label` or `read` of it'}`,
     ];

@@ -54,7 +54,7 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
       { includes: [] },
       scopeFor({ types, attributes: new AttributeRegistry(store.db, new Map()) }, principal, { name, type }),
     );
-    assertSearchable(read, type?.companion);
+    assertSearchable(read, type?.companion, permit.view);
     return read;
   });
   const present = () => Promise.resolve({ permit, wanted });

@@ -3,6 +3,7 @@
  * coding to it. Both headers take such a tag for the one that this service has sent (decision 260).
  */
 import { createHash } from 'node:crypto';
+import type { FieldView } from '../rights/field-view.ts';
 import { Problem } from '../problems/errors.ts';
 import { expectedFormat } from '../problems/expected.ts';
 
@@ -18,6 +19,11 @@ export function etagOf(tag: string): string {
 export function viewTag(version: string, content: string): string {
   const hash = createHash('sha256').update(content).digest().readBigUInt64BE();
   return version + hash.toString().padStart(20, '0');
+}
+
+/** The tag of an entity as the view shows it: the version, and for some of the fields a hash of them too. */
+export function entityTag(view: FieldView, { version, fields }: { version: string; fields: string }): string {
+  return view.kind === 'whole' ? version : viewTag(version, fields);
 }
 
 /** What stands for the content in its entity tag: 22 characters of its hash. */

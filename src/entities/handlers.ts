@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Handlers, Output } from '../contract/operation.ts';
 import type { PresentPrincipal } from '../authn/authenticate.ts';
 import type { Principal } from '../rights/principal.ts';
-import { authorize, authorizeUpdate, isPermitted, type Permit } from '../rights/permit.ts';
+import { authorize, authorizeTrash, authorizeUpdate, isPermitted, type Permit } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { EntityContext } from './reading/context.ts';
 import type { EntityType } from '../entity-types/types.ts';
@@ -13,7 +13,8 @@ import { entityLimitOf } from './entity-limits.ts';
 import { historyRetention } from './retention.ts';
 import { readAggregation } from './querying/aggregate-request.ts';
 import { createMany } from './writing/bulk.ts';
-import { etagOf, expectsNothing, isCurrent } from './etag.ts';
+import { entityTag, etagOf, expectsNothing, isCurrent } from './etag.ts';
+import { wholeView, type FieldView } from '../rights/field-view.ts';
 import { createEntity } from './writing/create.ts';
 import { readClaim } from './idempotency/idempotency.ts';
 import { removeEntity, type RemovalRequest } from './writing/delete.ts';
@@ -26,6 +27,8 @@ import { readKey } from './key.ts';
 import { readListBody, readListQuery } from './querying/list-request.ts';
 import { pageLinks } from './links.ts';
 import { scopeFor } from './querying/scope.ts';
+import { shownTypes } from './querying/shown-rows.ts';
+import { undeclaredFields } from '../filter/fields.ts';
 import { pastEntity } from './history/past.ts';
 import { purgeInPortions, type PresentPurge } from './writing/portions.ts';
 import { purgeEntity } from './writing/purge.ts';
@@ -70,16 +73,16 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
   });
   const reading = new EntityReading(context);
   const permitToList = (principal: Principal, name: string, deleted: 'only' | undefined) =>
-    deleted === undefined ? authorize(principal, name, 'read') : authorizeUpdate(principal, name);
-  const includesOf = (principal: Principal, type: EntityType | undefined, names: readonly string[] = []) =>
-    readIncludes(entityTypes, principal, type, names);
+    deleted === undefined ? authorize(principal, name, 'read') : authorizeTrash(principal, name);
+  const includesOf = (principal: Principal, of: { name: string; type: EntityType | undefined }, names: readonly string[] = []) =>
+    readIncludes(entityTypes, principal, of, names);
   return {
     async listEntities({ params, query, headers, principal, caller, request }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
         readListQuery(
           query,
-          await includesOf(principal, type, query.include?.split(',')),
+          await includesOf(principal, { name: params.name, type }, query.include?.split(',')),
           scopeFor(filterSources, principal, { name: params.name, type }),
         ),
       );
@@ -96,7 +99,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const found = await reading.page(permit, { caller, headers }, async (type) =>
         readListBody(
           query,
-          await includesOf(principal, type, query.include),
+          await includesOf(principal, { name: params.name, type }, query.include),
           scopeFor(filterSources, principal, { name: params.name, type }),
         ),
       );
@@ -117,6 +120,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const permit = authorize(principal, params.name, 'create');
       const claim = readClaim({ headers, request }, permit, 'createEntity', bodyText);
       return created(
+        permit.view,
         await createEntity(writes, permit, caller, { fields: body, text: bodyText, claim, limitBytes: entityLimitOf(config) }),
         entitiesPath,
       );
@@ -149,7 +153,8 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const claim = readClaim({ headers, request }, place, 'upsertEntity', bodyText, [query.by, ifMatch, headers['if-none-match']]);
       const { outcome, isReplayed } = await upsertOnce(writes, params.name, permits, caller, upsert, claim);
       const { row, isCreated } = outcome;
-      return isCreated ? created({ outcome: row, isReplayed }, entitiesPath) : changed({ outcome: row, isReplayed });
+      const view = (isCreated ? permits.create : permits.update)?.view ?? wholeView;
+      return isCreated ? created(view, { outcome: row, isReplayed }, entitiesPath) : changed(view, { outcome: row, isReplayed });
     },
 
     async getEntity({ params, query, headers, principal, caller }) {
@@ -160,15 +165,17 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
         if (!found) throw new Problem('not-found');
         const { row, position } = found;
         const place = position === undefined ? {} : { 'Content-Location': `${entitiesPath}${params.name}/${row.key}?asOf=${position}` };
-        const answer = { headers: { ETag: etagOf(row.version), ...place } };
-        if (isCurrent(headers['if-none-match'], row.version)) return { status: 304, ...answer };
+        const tag = entityTag(past.permit.view, row);
+        const answer = { headers: { ETag: etagOf(tag), ...place } };
+        if (isCurrent(headers['if-none-match'], tag)) return { status: 304, ...answer };
         return { status: 200, ...answer, body: representEntity(row) };
       }
       const permit = authorize(principal, params.name, 'read');
       const type = await entityTypes.find(params.name);
       const key = readKey(params.key);
       if (query.fields !== undefined || query.include !== undefined) {
-        const request = readViewQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields);
+        const shown = shownTypes(type?.fields ?? undeclaredFields, permit.view);
+        const request = readViewQuery(query, await includesOf(principal, { name: params.name, type }, query.include?.split(',')), shown);
         const read = () => findView(store, permit, key, request);
         const light = query.include === undefined ? await findLight(store, permit, key) : undefined;
         // A view of a small entity takes no place among heavy reads.
@@ -180,13 +187,16 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       }
       const light = await findLight(store, permit, key);
       if (!light) throw new Problem('not-found');
-      if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
+      const isWhole = permit.view.kind === 'whole';
+      if (isWhole && isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
       const row =
         light.fields !== null
           ? light
           : await admission.run('heavy-read', { flow: permit.userName, caller }, () => findEntity(store, permit, key));
       if (!row) throw new Problem('not-found');
-      return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
+      const tag = entityTag(permit.view, row);
+      if (!isWhole && isCurrent(headers['if-none-match'], tag)) return { status: 304, headers: { ETag: etagOf(tag) } };
+      return { status: 200, headers: { ETag: etagOf(tag) }, body: representEntity(row) };
     },
 
     async listVersions({ params, query: { limit = '20', cursor }, headers, principal, caller }) {
@@ -211,7 +221,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       };
       const claim = readClaim({ headers, request }, permit, 'restoreEntity', bodyText, [key, version, ifMatch]);
       const write = (within: Writes) => restoreEntity(within, permit, caller, key, restoration);
-      return changed(await changeOnce(writes, permit, caller, { claim, isHeavy: true, write }));
+      return changed(permit.view, await changeOnce(writes, permit, caller, { claim, isHeavy: true, write }));
     },
 
     async updateEntity({ params, headers, bodyText, principal, caller, request }) {
@@ -220,7 +230,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const change = changeOf(bodyText, headers['if-match']);
       const claim = readClaim({ headers, request }, permit, 'updateEntity', bodyText, [key, headers['if-match']]);
       const write = (within: Writes) => updateEntity(within, permit, caller, key, change);
-      return changed(await changeOnce(writes, permit, caller, { claim, isHeavy: change.isHeavy, isPatch: true, write }));
+      return changed(permit.view, await changeOnce(writes, permit, caller, { claim, isHeavy: change.isHeavy, isPatch: true, write }));
     },
 
     async deleteEntity({ params, query, headers, principal, caller, request }) {
@@ -274,12 +284,13 @@ const consistencyOf = ({ consistency }: FreshResult<unknown>) => (consistency ==
 const replayed = (isReplayed: boolean) => (isReplayed ? { 'Idempotency-Replayed': 'true' as const } : {});
 
 /** The answer to the request that has created the entity, or repeats the one that has. `entitiesPath` is the path of all entities, with a slash at the end. */
-function created({ outcome: row, isReplayed }: OnceDone<EntityRow>, entitiesPath: string): Output<'createEntity'> {
-  const headers = { Location: `${entitiesPath}${row.name}/${row.key}`, ETag: etagOf(row.version), ...replayed(isReplayed) };
+function created(view: FieldView, { outcome: row, isReplayed }: OnceDone<EntityRow>, entitiesPath: string): Output<'createEntity'> {
+  const tag = entityTag(view, row);
+  const headers = { Location: `${entitiesPath}${row.name}/${row.key}`, ETag: etagOf(tag), ...replayed(isReplayed) };
   return { status: 201, headers, body: representEntity(row) };
 }
 
 /** The answer to a request that has changed the entity, or repeats one that has. */
-function changed({ outcome: row, isReplayed }: OnceDone<EntityRow>): Output<'updateEntity'> {
-  return { status: 200, headers: { ETag: etagOf(row.version), ...replayed(isReplayed) }, body: representEntity(row) };
+function changed(view: FieldView, { outcome: row, isReplayed }: OnceDone<EntityRow>): Output<'updateEntity'> {
+  return { status: 200, headers: { ETag: etagOf(entityTag(view, row)), ...replayed(isReplayed) }, body: representEntity(row) };
 }

@@ -1,5 +1,6 @@
 /** The row of an entity as every statement gives it back. */
 import { sql } from 'kysely';
+import type { CoverageSource } from '../rights/coverage.ts';
 import { shownFields, type FieldView } from '../rights/field-view.ts';
 
 export interface EntityRow {
@@ -26,13 +27,14 @@ export const rowColumns = [
   'updated_by as updatedBy',
 ] as const;
 
-/** The same with the fields of the view. */
-export const entityRowColumns = (view: FieldView) => [...rowColumns, sql<string>`${shownFields(view)}::text`.as('fields')] as const;
+/** The same with the fields of the view, for a row at the source. */
+export const entityRowColumns = (view: FieldView, source: CoverageSource) =>
+  [...rowColumns, sql<string>`${shownFields(view, source)}::text`.as('fields')] as const;
 
-/** The same for one in words: all but the fields, and with those of the view. */
+/** The same for one in words: all but the fields, and with all of them. */
 export const rowColumnList = sql`name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy"`;
-export const columnList = (view: FieldView) => sql`${rowColumnList}, ${shownFields(view)}::text as fields`;
+export const columnList = sql`${rowColumnList}, fields::text as fields`;
 
 /** The row of an entity in the trash, with the facts of its deletion. */
 export interface TrashedRow extends EntityRow {

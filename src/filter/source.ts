@@ -55,34 +55,43 @@ const envelopeColumns: Readonly<Record<EnvelopeName, string>> = {
  * SQL: the member of the envelope of a row of `table`, which has the columns of `entity`. Times are stored in microseconds and compared in milliseconds, as
  * answers show them.
  */
-export function envelopeValue(name: EnvelopeName, table = 'entity'): RawBuilder<unknown> {
-  const column = sql.ref(`${table}.${envelopeColumns[name]}`);
+export function envelopeValue(name: EnvelopeName, table = 'entity', columns = envelopeColumns): RawBuilder<unknown> {
+  const column = sql.ref(`${table}.${columns[name]}`);
   return envelopeTypes[name] === 'date-time' ? sql`date_trunc('milliseconds', ${column})` : column;
 }
 
+/** The columns of the history that have the members of the envelope. */
+export const envelopeOfChange: typeof envelopeColumns = { ...envelopeColumns, $updatedAt: 'at', $updatedBy: 'changed_by' };
+
+/** The rows of a table or a subquery that the statement calls `table`. Its column `column` has the fields. */
+export function rowSource(table: string, columns = envelopeColumns, column = 'fields'): Source {
+  const fields = sql.raw(`${table}.${column}`);
+  return {
+    json(field) {
+      return isEnvelopeName(field[0]) ? sql`to_jsonb(${envelopeValue(field[0], table, columns)})` : memberAt(fields, field);
+    },
+    typed(field, type, collation) {
+      if (isEnvelopeName(field[0])) {
+        const value = envelopeValue(field[0], table, columns);
+        return type === 'string' ? sql`${value} collate "C"` : value;
+      }
+      return asType(memberAt(fields, field), type, collation);
+    },
+    matches() {
+      throw new Error(`the table ${table} has no texts to search`);
+    },
+  };
+}
+
 /** The table `entity`, or a subquery of that name with its columns. */
-export const entitySource: Source = {
-  json(field) {
-    return isEnvelopeName(field[0]) ? sql`to_jsonb(${envelopeValue(field[0])})` : fieldOf(field);
-  },
-  typed(field, type, collation) {
-    if (isEnvelopeName(field[0])) {
-      const value = envelopeValue(field[0]);
-      return type === 'string' ? sql`${value} collate "C"` : value;
-    }
-    return asType(fieldOf(field), type, collation);
-  },
-  matches() {
-    throw new Error('the table entity has no texts to search');
-  },
-};
+export const entitySource: Source = rowSource('entity');
 
 /**
  * The member at the path. `->` with a text finds members of objects alone, so a name of digits never finds an item of an array, as `#>` would.
  * The names are parameters.
  */
-function fieldOf(field: Field): RawBuilder<unknown> {
-  return field.reduce((object, name) => sql`${object} -> ${name}::text`, sql`entity.fields`);
+function memberAt(fields: RawBuilder<unknown>, field: Field): RawBuilder<unknown> {
+  return field.reduce((object, name) => sql`${object} -> ${name}::text`, fields);
 }
 
 /** PostgreSQL evaluates a `case` in order, so a cast only meets values that it can read. */

@@ -41,6 +41,10 @@ export const de: Catalogue = {
       detail:
         'Ihre Rollen oder die Art Ihrer Anmeldung erlauben diesen Vorgang nicht. Wechseln Sie das Profil, melden Sie sich anders an, oder bitten Sie die Administration um die nötigen Rechte.',
     },
+    'field-forbidden': {
+      title: 'Feld nicht erlaubt',
+      detail: 'Ihre Rechte erlauben diesen Wert eines Feldes nicht. Jeder Fehler nennt ein Feld. Lassen Sie es weg, oder bitten Sie die Administration um die nötigen Rechte.',
+    },
     'insufficient-scope': {
       title: 'Unzureichender Geltungsbereich',
       detail:
@@ -247,6 +251,8 @@ export const de: Catalogue = {
       'Der Typ der Entität hat kein solches Feld[: {name}]. Prüfen Sie die Schreibweise.[ Schreiben Sie stattdessen {instead}.]',
     'unknown-operator': 'Diesen Operator gibt es nicht. Prüfen Sie die Schreibweise.',
     'unknown-variable': 'Diese Variable gibt es nicht. Prüfen Sie die Schreibweise.',
+    'not-writable': 'Ihre Rechte erlauben nicht, dieses Feld zu schreiben.',
+    'value-forbidden': 'Ihre Rechte erlauben diesen Wert nicht.',
     'not-filterable': 'Ein Feld dieses Typs lässt sich so nicht verwenden.[ Unterstützte Operatoren: {allowed}.]',
     'not-addressable':
       'Ein Name, der mit $ beginnt, ist kein Feld. Filter und Sortierungen dürfen $key, $version, $createdAt, $createdBy, $updatedAt und $updatedBy verwenden.',

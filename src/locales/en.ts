@@ -39,6 +39,10 @@ export const en: Catalogue = {
       detail:
         'Your roles or your kind of credential do not permit this operation. Use another profile or credential, or ask an administrator for access.',
     },
+    'field-forbidden': {
+      title: 'Field not permitted',
+      detail: 'Your rights do not permit this value of a field. Each fault names a field. Leave it out, or ask an administrator for access.',
+    },
     'insufficient-scope': {
       title: 'Insufficient scope',
       detail: 'The scopes of your credential do not cover this operation. Use a credential with the necessary scopes.',
@@ -229,6 +233,8 @@ export const en: Catalogue = {
     'unknown-field': 'The type of the entity has no such field[: {name}]. Check its spelling.[ Write {instead} instead.]',
     'unknown-operator': 'There is no such operator. Check its spelling.',
     'unknown-variable': 'There is no such variable. Check its spelling.',
+    'not-writable': 'Your rights do not let you write this field.',
+    'value-forbidden': 'Your rights do not permit this value.',
     'not-filterable': 'A field of this type cannot be used in this way.[ Supported operators: {allowed}.]',
     'not-addressable':
       'A name that begins with $ is no field. Filters and sorts may use $key, $version, $createdAt, $createdBy, $updatedAt and $updatedBy.',

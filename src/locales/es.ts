@@ -40,6 +40,10 @@ export const es: Catalogue = {
       detail:
         'Sus roles o su modo de autenticación no permiten esta operación. Cambie de perfil, inicie sesión de otra forma o solicite los permisos necesarios a la administración del servicio.',
     },
+    'field-forbidden': {
+      title: 'Campo no permitido',
+      detail: 'Sus permisos no admiten este valor de un campo. Cada error nombra un campo. Omítalo o solicite los permisos necesarios a la administración del servicio.',
+    },
     'insufficient-scope': {
       title: 'Alcance insuficiente',
       detail: 'Los alcances (scopes) de su credencial no cubren esta operación. Utilice una credencial con los alcances necesarios.',
@@ -235,6 +239,8 @@ export const es: Catalogue = {
     'unknown-field': 'El tipo de la entidad no tiene este campo[: {name}]. Compruebe cómo está escrito.[ Escriba {instead} en su lugar.]',
     'unknown-operator': 'Este operador no existe. Compruebe cómo está escrito.',
     'unknown-variable': 'Esta variable no existe. Compruebe cómo está escrita.',
+    'not-writable': 'Sus permisos no le dejan escribir este campo.',
+    'value-forbidden': 'Sus permisos no admiten este valor.',
     'not-filterable': 'Un campo de este tipo no puede usarse así.[ Operadores admitidos: {allowed}.]',
     'not-addressable':
       'Un nombre que empieza por $ no es un campo. Los filtros y los órdenes pueden usar $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',

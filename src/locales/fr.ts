@@ -40,6 +40,10 @@ export const fr: Catalogue = {
       detail:
         'Vos rôles ou votre mode d’authentification n’autorisent pas cette opération. Changez de profil, connectez-vous autrement ou demandez les droits nécessaires à l’administration du service.',
     },
+    'field-forbidden': {
+      title: 'Champ non autorisé',
+      detail: 'Vos droits n’autorisent pas cette valeur d’un champ. Chaque erreur nomme un champ. Omettez-le ou demandez les droits nécessaires à l’administration du service.',
+    },
     'insufficient-scope': {
       title: 'Portée insuffisante',
       detail:
@@ -241,6 +245,8 @@ export const fr: Catalogue = {
     'unknown-field': 'Le type de l’entité n’a pas ce champ[ : {name}]. Vérifiez son orthographe.[ Écrivez plutôt {instead}.]',
     'unknown-operator': 'Cet opérateur n’existe pas. Vérifiez son orthographe.',
     'unknown-variable': 'Cette variable n’existe pas. Vérifiez son orthographe.',
+    'not-writable': 'Vos droits ne permettent pas d’écrire ce champ.',
+    'value-forbidden': 'Vos droits n’autorisent pas cette valeur.',
     'not-filterable': 'Un champ de ce type ne peut pas être utilisé ainsi.[ Opérateurs pris en charge : {allowed}.]',
     'not-addressable':
       'Un nom qui commence par $ n’est pas un champ. Les filtres et les tris peuvent utiliser $key, $version, $createdAt, $createdBy, $updatedAt et $updatedBy.',

@@ -25,6 +25,7 @@ export const problemFacts = {
   'invalid-credentials': { status: 401, limit: 'address' },
   'invalid-token': { status: 401, limit: 'address' },
   forbidden: { status: 403, limit: 'address' },
+  'field-forbidden': { status: 403, limit: 'address' },
   'insufficient-scope': { status: 403, limit: 'address' },
   'csrf-rejected': { status: 403, limit: 'address' },
   'credential-mismatch': { status: 403, limit: 'address' },

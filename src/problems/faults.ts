@@ -35,6 +35,8 @@ export type FaultCode =
   | 'unknown-field'
   | 'unknown-operator'
   | 'unknown-variable'
+  | 'not-writable'
+  | 'value-forbidden'
   | 'not-filterable'
   | 'not-addressable'
   | 'not-a-reference'

@@ -2,8 +2,13 @@
  * The rows of the tables `entity`, `entity_change` and `entity_trash` that a permit covers, as one SQL condition. Every statement that reads, updates or deletes
  * entities has it: for one row, for a group of rows, or for all rows of a name (rule 64). Nothing outside of this folder knows what a rule says.
  */
+import { createHash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
-import type { Condition } from './vocabulary.ts';
+import { filterCondition } from '../filter/compile.ts';
+import { envelopeOfChange, rowSource, type Source } from '../filter/source.ts';
+import { any, conjuncts, type Filter, type Test } from '../filter/syntax.ts';
+import { coversAll, type Grant } from './grant.ts';
+import { variablesAt, variablesUsed, type CallerVariables, type VariableName, type VariableUse } from './variable-columns.ts';
 
 /** The values of a caller that statements compare with rows. */
 export interface PermitValues {
@@ -11,14 +16,28 @@ export interface PermitValues {
   name: string;
   /** The user whose rows alone are covered; null for the rows of all users. */
   owner: string | null;
+  [variable: VariableName]: unknown;
 }
 
 /** The place of a row in a statement, and those of the values of its caller. */
 export interface CoverageSource {
-  /** SQL: the name of a table with the columns of `entity`. */
-  row: RawBuilder<unknown>;
+  /** The name that a table with the columns of `entity`, or the table `entity_change`, has in the statement. */
+  row: string;
+  /** The column of the row that has all fields; `fields` if undefined. */
+  whole?: string | undefined;
   /** Makes the expression of a value: its place in a prepared statement, or the column of a grouped statement that it came in. */
-  value: (name: keyof PermitValues) => RawBuilder<unknown>;
+  value: (name: keyof PermitValues & string) => RawBuilder<unknown>;
+}
+
+/** SQL: the fields of the rows at the source, as filters compare them. */
+export const fieldsAt = ({ row, whole }: Pick<CoverageSource, 'row' | 'whole'>): Source =>
+  row === 'entity_change' ? rowSource(row, envelopeOfChange) : rowSource(row, undefined, whole);
+
+/** The only value that a field of covered rows has. */
+export interface FixedField {
+  field: readonly string[];
+  type: 'string' | 'enum' | 'int64';
+  value: string;
 }
 
 /** Some rows of a name. */
@@ -27,8 +46,10 @@ export interface CoverageRule {
   /** Letters and digits. Rules with the same digest have the same SQL, and differ in their values alone. So callers with the same digest share statements. */
   digest: string;
   values: Omit<PermitValues, 'name'>;
-  /** Texts that fields of every covered row have. Each row with all of them is covered. An index that begins with such a field finds the rows. */
-  fixed: readonly { field: readonly string[]; value: string }[];
+  /** The variables that the SQL names besides `owner`. */
+  variables: readonly VariableUse[];
+  /** Values that fields of every covered row have. Each row with all of them is covered. An index that begins with such a field finds the rows. */
+  fixed: readonly FixedField[];
   matches(source: CoverageSource): RawBuilder<boolean>;
 }
 
@@ -47,48 +68,92 @@ export const allRows: Coverage = { kind: 'all' };
 const commonDigest = '';
 
 const isOwnOrAll = ({ row, value }: CoverageSource) =>
-  sql<boolean>`(${value('owner')}::text is null or ${row}.created_by = ${value('owner')})`;
+  sql<boolean>`(${value('owner')}::text is null or ${sql.raw(row)}.created_by = ${value('owner')})`;
 
 /** The rows that the user has created. */
 const ownRows = (userName: string): CoverageRule => ({
   kind: 'rule',
   digest: commonDigest,
   values: { owner: userName },
-  fixed: [{ field: ['$createdBy'], value: userName }],
+  variables: [],
+  fixed: [{ field: ['$createdBy'], type: 'string', value: userName }],
   matches: isOwnOrAll,
 });
 
-/** The rows that grants with these conditions cover together; undefined for none. */
-export function coverageOf(conditions: readonly (Condition | undefined)[], userName: string): Coverage | undefined {
-  if (conditions.includes('any')) return allRows;
-  return conditions.includes('own') ? ownRows(userName) : undefined;
+/** The digest of what statements have in their text. */
+export const digestOfText = (text: unknown): string => createHash('sha256').update(JSON.stringify(text)).digest('hex').slice(0, 16);
+
+/** The rows that fulfil a filter. */
+function rowsOfFilter(filter: Filter, caller: CallerVariables): CoverageRule {
+  const variables = variablesUsed(filter);
+  return {
+    kind: 'rule',
+    digest: digestOfText(filter),
+    values: { owner: null, ...caller.valuesOf(variables) },
+    variables,
+    fixed: fixedBy(filter, caller),
+    matches: (source) => filterCondition(filter, fieldsAt(source), variablesAt(source, variables)),
+  };
 }
+
+/** The values that the filter fixes; none if it is more than equalities that all have to hold. */
+function fixedBy(filter: Filter, caller: CallerVariables): FixedField[] {
+  const tests = conjuncts(filter);
+  const fixed = tests.flatMap((test) => fixedByTest(test, caller));
+  return fixed.length === tests.length ? fixed : [];
+}
+
+function fixedByTest(test: Filter, caller: CallerVariables): FixedField[] {
+  if (test.kind !== 'compare' && test.kind !== 'in' && test.kind !== 'in-list') return [];
+  const { field, type } = test;
+  if ((test.kind === 'compare' && test.operator !== '=') || (type !== 'string' && type !== 'enum' && type !== 'int64')) return [];
+  const [value, ...others] = valuesOf(test, caller);
+  return typeof value === 'string' && others.length === 0 ? [{ field, type, value }] : [];
+}
+
+function valuesOf(test: Extract<Test, { kind: 'compare' | 'in' | 'in-list' }>, caller: CallerVariables): readonly unknown[] {
+  if (test.kind === 'in') return test.values;
+  const { operand } = test;
+  const value = operand.kind === 'value' ? operand.value : operand.kind === 'variable' ? caller.valueOf(operand.name) : undefined;
+  return Array.isArray(value) ? value : [value];
+}
+
+/** The rows that the grants of a caller cover together; undefined without a grant. */
+export function coverageOf(grants: readonly Grant[], caller: CallerVariables): Coverage | undefined {
+  if (grants.length === 0) return undefined;
+  if (grants.some(coversAll)) return allRows;
+  if (grants.every(({ kind }) => kind === 'own')) return ownRows(caller.userName);
+  const alike = new Map(grants.map(({ filter }) => [JSON.stringify(filter), filter]));
+  return rowsOfFilter(any([...alike.values()]), caller);
+}
+
+/** Whether an entity that is covered stays covered, whatever changes. */
+export const isLasting = (coverage: Coverage): boolean => digestOf(coverage) === commonDigest;
 
 /** The digest by which statements of the coverage differ. */
 export const digestOf = (coverage: Coverage): string => (coverage.kind === 'all' ? commonDigest : coverage.digest);
 
-/** The rows that both cover. Throws an Error for two rules that differ, which no grants make. */
-export function rowsOfBoth(one: Coverage, other: Coverage): Coverage {
-  if (one.kind === 'all') return other;
-  if (other.kind === 'all' || (one.digest === other.digest && JSON.stringify(one.values) === JSON.stringify(other.values))) return one;
-  throw new Error('two rules over rows that differ cannot be joined');
-}
-
 /** The values of `rows`: for a prepared statement, or for one row of a grouped statement. */
-export function permitValues({ entity, coverage }: CoveredRows): PermitValues {
-  return { name: entity, ...(coverage.kind === 'all' ? { owner: null } : coverage.values) };
+export function permitValues({ entity, coverage, view }: CoveredRows & { view?: { kind: 'whole' } | { kind: 'part'; values: object } }): PermitValues {
+  const ofView = view?.kind === 'part' ? view.values : {};
+  return { name: entity, ...(coverage.kind === 'all' ? { owner: null } : coverage.values), ...ofView };
 }
 
 /** SQL: the columns of a grouped statement's input that {@link permitValues} come in beside the name, and with their types. */
-export const coverageInput = { names: sql`owner`, typed: sql`owner text` };
+export function coverageInput(...coverages: readonly Coverage[]): { names: RawBuilder<unknown>; typed: RawBuilder<unknown> } {
+  const variables = new Map(coverages.flatMap((each) => (each.kind === 'all' ? [] : each.variables.map((one) => [one.column, one]))));
+  return {
+    names: sql.join([sql`owner`, ...[...variables.values()].map(({ column }) => sql.ref(column))]),
+    typed: sql.join([sql`owner text`, ...[...variables.values()].map(({ column, sqlType }) => sql`${sql.ref(column)} ${sql.raw(sqlType)}`)]),
+  };
+}
 
 type RowTable = 'entity' | 'entity_change' | 'entity_trash';
 
 /** SQL: whether the row of `table`, which has that name in the statement, is covered by a permit whose values the statement has as `value`. */
 export function rowsCovered(coverage: Coverage, value: CoverageSource['value'], table: RowTable = 'entity'): RawBuilder<boolean> {
-  const row = sql.raw(table);
   const matches = coverage.kind === 'all' ? isOwnOrAll : (source: CoverageSource) => coverage.matches(source);
-  return sql<boolean>`${row}.name = ${value('name')} and ${matches({ row, value })}`;
+  return sql<boolean>`${sql.raw(table)}.name = ${value('name')} and ${matches({ row: table, value })}`;
 }
 
 /** The same for a statement that is built for one permit. `name` is the SQL of the name in the condition. */

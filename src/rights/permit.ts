@@ -1,12 +1,19 @@
 /** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
-import { coverageOf, rowsOfBoth, type Coverage } from './coverage.ts';
-import { wholeView, type FieldView } from './field-view.ts';
-import type { Principal } from './principal.ts';
-import type { Action, Condition, GrantRow, Scope } from './vocabulary.ts';
+import { all, any } from '../filter/syntax.ts';
 import { Problem } from '../problems/errors.ts';
+import { ChangeRule } from './change-rule.ts';
+import { coverageOf, digestOf, type Coverage } from './coverage.ts';
+import { noFields } from './field-set.ts';
+import { viewOf, wholeView, type FieldView } from './field-view.ts';
+import { anyGrant, coversAll, ownGrant, type Grant } from './grant.ts';
+import type { Principal } from './principal.ts';
+import { unboundGrant } from './rule.ts';
+import { callerVariables, type CallerVariables } from './variable-columns.ts';
+import { variablesOf } from './variables.ts';
+import type { Action, Condition, GrantRow, Scope } from './vocabulary.ts';
 
-/** The actions granted on each entity name (or `*`), each with its condition. A Map, since `constructor` is a valid name (rule 65). */
-export type Grants = ReadonlyMap<string, ReadonlyMap<Action, Condition>>;
+/** The actions granted on each entity name (or `*`), each with its conditions. A Map, since `constructor` is a valid name (rule 65). */
+export type Grants = ReadonlyMap<string, ReadonlyMap<Action, readonly Condition[]>>;
 
 declare const checked: unique symbol;
 
@@ -25,10 +32,12 @@ export interface Permit<A extends Action> {
   readonly credential: string;
   /** The rows that it covers; `rowsCovered` of coverage.ts puts them into statements (rule 64). */
   readonly coverage: Coverage;
-  /** The fields that answers show and that changes may have; `shownFields` of field-view.ts puts them into statements. */
+  /** The fields that answers show; `shownFields` of field-view.ts puts them into statements. */
   readonly view: FieldView;
+  /** The changes that it allows; undefined if it allows each change of the rows that it covers. */
+  readonly change: ChangeRule | undefined;
   /**
-   * The permit to read all rows, if this one does not cover them and the caller has it. A write that finds no row looks with it whether the
+   * The permit to read other rows than this one covers, if the caller has it. A write that finds no row looks with it whether the
    * caller may read the row (decision 195).
    */
   readonly widerRead: Permit<'read'> | undefined;
@@ -47,38 +56,110 @@ export interface Permit<A extends Action> {
  * allows it, 403 `insufficient-scope` when the roles would but the credential's scopes do not.
  */
 export function authorize<A extends Action>(principal: Principal, entity: string, action: A): Permit<A> {
-  const coverage = coverageFor(principal, entity, action);
-  if (!coverage) throw new Problem('forbidden', { audit: { entity } });
-  if (!isInScope(principal, entity, action)) throw new Problem('insufficient-scope', { audit: { entity } });
-  const referable = (name: string) => coverageFor(principal, name, 'label', 'read');
-  const findable = (name: string) => (isInScope(principal, name, 'read') ? coverageFor(principal, name, 'read') : undefined);
-  const readsAll = coverage.kind !== 'all' && findable(entity)?.kind === 'all';
-  const widerRead = readsAll ? authorize(principal, entity, 'read') : undefined;
-  const sessionId = principal.session?.id ?? null;
-  const { user, credential } = principal;
-  return { entity, userName: user.name, sessionId, credential, coverage, view: wholeView, widerRead, referable, findable } as Permit<A>;
+  const grants = requireGrants(principal, entity, action);
+  const change = action === 'create' && hasRule(grants) ? changeRuleOf(principal, entity, grants) : undefined;
+  const reads = action === 'read' ? grants : action === 'create' ? readGrants(principal, entity) : [];
+  return permitOf(principal, entity, grants, { view: viewFor(principal, entity, reads), change });
 }
 
 /**
- * The permit to change entities and to receive each as it then is: the rows that both `update` and `read` cover (rule 116). Throws as
- * {@link authorize} does for either action.
+ * The permit to change entities and to receive each as it then is. A grant without a rule covers the rows that grants of `read` cover too (rule 116). Throws as
+ * {@link authorize} does for either action; a grant of `update` with a rule needs no `read`.
  */
 export function authorizeUpdate(principal: Principal, entity: string): Permit<'update'> {
-  const [update, read] = [authorize(principal, entity, 'update'), authorize(principal, entity, 'read')];
-  return read.coverage.kind === 'all' ? update : { ...update, coverage: rowsOfBoth(update.coverage, read.coverage), widerRead: undefined };
+  return updatePermit(principal, entity, (grants) => grants);
+}
+
+/** The permit to see entities in the trash and to restore them: the rows that both `update` and `read` cover, as they were deleted. Throws likewise. */
+export function authorizeTrash(principal: Principal, entity: string): Permit<'update'> {
+  const reads = requireGrants(principal, entity, 'read');
+  const isRead = any(reads.map(({ filter }) => filter));
+  return updatePermit(principal, entity, (grants) => grants.map((grant) => ({ ...grant, filter: all([isRead, grant.filter]) })));
+}
+
+function updatePermit(principal: Principal, entity: string, narrowed: (grants: readonly Grant[]) => readonly Grant[]): Permit<'update'> {
+  const grants = requireGrants(principal, entity, 'update');
+  const reads = hasRule(grants) ? readGrants(principal, entity) : requireGrants(principal, entity, 'read');
+  if (!hasRule(grants) && !hasRule(reads)) {
+    const readsAll = reads.some(coversAll);
+    const permit: Permit<'update'> = permitOf(principal, entity, readsAll ? grants : [ownGrant], { view: wholeView, change: undefined });
+    return readsAll ? permit : { ...permit, widerRead: undefined };
+  }
+  const isRead = any(reads.map(({ filter }) => filter));
+  const judged = grants.map((grant): Grant =>
+    grant.kind === 'rule' ? grant : { ...grant, kind: 'rule', filter: all([isRead, grant.filter]), read: noFields },
+  );
+  const rights = { view: viewFor(principal, entity, reads), change: changeRuleOf(principal, entity, judged) };
+  return permitOf(principal, entity, narrowed(judged), rights);
+}
+
+/** A permit for the rows that the grants cover. */
+function permitOf<A extends Action>(
+  principal: Principal,
+  entity: string,
+  grants: readonly Grant[],
+  rights: Pick<Permit<A>, 'view' | 'change'>,
+): Permit<A> {
+  const coverage = coverageOf(grants, callerOf(principal));
+  if (!coverage) throw new Error('a permit needs a grant');
+  const referable = (name: string) => coverageFor(principal, name, 'label', 'read');
+  const findable = (name: string) => (isInScope(principal, name, 'read') ? coverageFor(principal, name, 'read') : undefined);
+  const read = coverage.kind === 'all' ? undefined : findable(entity);
+  const isWider = read !== undefined && (read.kind === 'all' || digestOf(read) !== digestOf(coverage));
+  const widerRead = isWider ? authorize(principal, entity, 'read') : undefined;
+  const sessionId = principal.session?.id ?? null;
+  const { user, credential } = principal;
+  return { entity, userName: user.name, sessionId, credential, coverage, ...rights, widerRead, referable, findable } as Permit<A>;
 }
 
 /** Whether {@link authorize} would give a permit for `action` on any row of the entities called `entity`. */
 export function isPermitted(principal: Principal, entity: string, action: Action): boolean {
-  return coverageFor(principal, entity, action) !== undefined && isInScope(principal, entity, action);
+  return grantsFor(principal, entity, action).length > 0 && isInScope(principal, entity, action);
 }
 
+/** The grants for the action, at least one. Throws as {@link authorize}. */
+function requireGrants(principal: Principal, entity: string, action: Action): readonly Grant[] {
+  const grants = grantsFor(principal, entity, action);
+  if (grants.length === 0) throw new Problem('forbidden', { audit: { entity } });
+  if (!isInScope(principal, entity, action)) throw new Problem('insufficient-scope', { audit: { entity } });
+  return grants;
+}
+
+/** The grants by which the caller reads entities; none without the right, or outside of the scopes. */
+const readGrants = (principal: Principal, entity: string): readonly Grant[] =>
+  isPermitted(principal, entity, 'read') ? grantsFor(principal, entity, 'read') : [];
+
+const hasRule = (grants: readonly Grant[]): boolean => grants.some(({ kind }) => kind === 'rule');
+
 /** The entities that the grants of any of the actions cover. */
-function coverageFor({ grants, user }: Principal, entity: string, ...actions: Action[]): Coverage | undefined {
-  const granted = [grants.get(entity), grants.get('*')];
-  return coverageOf(
-    actions.flatMap((action) => granted.map((each) => each?.get(action))),
-    user.name,
+function coverageFor(principal: Principal, entity: string, ...actions: Action[]): Coverage | undefined {
+  const grants = actions.flatMap((action) => grantsFor(principal, entity, action));
+  return coverageOf(grants, callerOf(principal));
+}
+
+/** The fields that the grants of `read` show; all without such a grant, since a caller then sees what it has sent alone. */
+function viewFor(principal: Principal, entity: string, grants: readonly Grant[]): FieldView {
+  if (!hasRule(grants) && sensitiveOf(principal, entity).size === 0) return wholeView;
+  return viewOf(grants, sensitiveOf(principal, entity), callerOf(principal));
+}
+
+function changeRuleOf(principal: Principal, entity: string, grants: readonly Grant[]): ChangeRule {
+  return new ChangeRule(grants, readGrants(principal, entity), sensitiveOf(principal, entity), callerOf(principal));
+}
+
+const noSensitive: ReadonlySet<string> = new Set();
+const sensitiveOf = ({ rules }: Principal, entity: string) => rules?.sensitiveOf(entity) ?? noSensitive;
+
+const callerOf = (principal: Principal): CallerVariables =>
+  callerVariables(principal.user.name, principal.rules?.variables ?? variablesOf(principal));
+
+/** The caller's grants for the action, by the name of the entities and by `*`. */
+function grantsFor({ grants, rules }: Principal, entity: string, action: Action): readonly Grant[] {
+  return [entity, '*'].flatMap((name) =>
+    (grants.get(name)?.get(action) ?? []).map((condition) => {
+      if (condition === 'any') return anyGrant;
+      return condition === 'own' ? ownGrant : (rules?.grantOf(condition, name, action) ?? unboundGrant);
+    }),
   );
 }
 
@@ -90,13 +171,15 @@ function covers(scope: Scope, entity: string, action: Action): boolean {
   return (scope.entity === '*' || scope.entity === entity) && scope.actions.includes(action);
 }
 
-/** The grants as the database lists them, one row an action, as a map. */
+/** The grants as the database lists them, one row a condition, as a map. */
 export function grantMap(rows: readonly GrantRow[]): Grants {
-  const grants = new Map<string, Map<Action, Condition>>();
+  const grants = new Map<string, Map<Action, readonly Condition[]>>();
   for (const { entity, action, condition } of rows) {
-    const actions = grants.get(entity) ?? new Map<Action, Condition>();
-    // Two roles may grant the same action; the wider condition counts.
-    if (actions.get(action) !== 'any') actions.set(action, condition);
+    const actions = grants.get(entity) ?? new Map<Action, readonly Condition[]>();
+    const others = (actions.get(action) ?? []).filter((other) => other !== condition);
+    // Several roles may grant the same action; all rows have own ones among them.
+    const isWithin = condition === 'own' && others.includes('any');
+    actions.set(action, isWithin ? others : [...(condition === 'any' ? others.filter((other) => other !== 'own') : others), condition]);
     grants.set(entity, actions);
   }
   return grants;

@@ -1,5 +1,7 @@
 /** The result of authentication with any credential: the caller, and what the caller's profile and credential allow. */
-import type { Scope, SessionMethod } from './vocabulary.ts';
+import type { Action, Scope, SessionMethod } from './vocabulary.ts';
+import type { Variables } from '../filter/variables.ts';
+import type { Grant } from './grant.ts';
 import type { Grants } from './permit.ts';
 
 /** The live session of a request. `id` is the public handle. */
@@ -25,6 +27,16 @@ export interface SessionRecord {
 
 type StoredValues = Readonly<Record<string, unknown>>;
 
+/** The rules among the grants of a principal, bound to the types as they are now. */
+export interface PrincipalRules {
+  /** The grant of a rule on the name, or on `*`. */
+  grantOf(digest: string, entity: string, action: Action): Grant;
+  /** The fields that the type of the name calls sensitive. */
+  sensitiveOf(entity: string): ReadonlySet<string>;
+  /** The declared variables with the values of the caller, attributes and claims among them. */
+  variables: Variables;
+}
+
 export interface Principal {
   /** Attributes are as they are stored: some may not be of their declared types. */
   user: { id: string; name: string; displayName: string; attributes: StoredValues };
@@ -44,6 +56,8 @@ export interface Principal {
   session: SessionRecord | undefined;
   /** The grants of the roles of the active profile. */
   grants: Grants;
+  /** What the digests in the grants stand for, and the sensitive fields of the types. Undefined for a caller without both. */
+  rules?: PrincipalRules | undefined;
   /** A ceiling on the grants, from the credential; null for no ceiling. */
   scopes: readonly Scope[] | null;
 }

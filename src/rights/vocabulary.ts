@@ -5,8 +5,9 @@
  * entities, and to see their names and nothing else of them.
  */
 export type Action = 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge' | 'label';
-/** The rows that a grant covers: those of all users, or those that the caller created. */
-export type Condition = 'any' | 'own';
+/** What a grant covers: the rows of all users (`any`), those that the caller created (`own`), or what the rule with this digest allows, 64 hexadecimal digits. */
+export type Condition = 'any' | 'own' | RuleDigest;
+export type RuleDigest = string & { readonly digest?: unique symbol };
 /** The proof with which a session was opened. */
 export type SessionMethod = 'password' | 'token' | 'openid';
 

@@ -81,12 +81,12 @@ export function transferHandlers(
     { format, fields, ...file }: ExportFile,
     readQuery: (scope: ReadScope) => Promise<ListRequest>,
   ) => {
-    authorize(principal, name, 'read');
+    const permit = authorize(principal, name, 'read');
     const mediaType = format ? types[format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
     const type = await entityTypes.find(name);
     const wantedBy = (present: Principal) =>
       readQuery(scopeFor({ types: entityTypes, attributes: context.attributes }, present, { name, type }));
-    assertSearchable(await wantedBy(principal), type?.companion);
+    assertSearchable(await wantedBy(principal), type?.companion, permit.view);
     // HEAD reads nothing.
     if (request.method === 'HEAD') return { status: 200 as const, body: new StreamedText(mediaType, Readable.from([])) };
     atEnd(reply, await admission.queueOf('exports').enter(principal.user.name));

@@ -5,6 +5,7 @@ import { ConflictSearch } from '../entities/writing/conflicts.ts';
 import { writePortion } from '../entities/writing/import-portion.ts';
 import type { PortionOutcome, PortionRequest, PortionRow, RefusedRow } from '../entities/writing/import-rows.ts';
 import type { ImportMode } from '../entities/writing/import-statements.ts';
+import { withPresets } from '../entities/writing/judge.ts';
 import { NaturalKeys, type UniqueValues } from '../entities/writing/natural-keys.ts';
 import { allowChange, requireNoFaults, validationProblem } from '../entities/writing/rules.ts';
 import { whileTypeIsCurrent } from '../entities/writing/type-guard.ts';
@@ -15,7 +16,6 @@ import { Problem } from '../problems/errors.ts';
 import { isInt64 } from '../json/int64.ts';
 import { pointerTo } from '../problems/pointer.ts';
 import { Pauses } from '../admission/turns.ts';
-import type { FieldView } from '../rights/field-view.ts';
 import type { Permit } from '../rights/permit.ts';
 import { keyHeader, versionHeader } from './columns.ts';
 import { otherDatabaseFaults } from './other-database.ts';
@@ -120,7 +120,7 @@ export class ImportWork {
         }
         if (row.key !== undefined && by !== keyHeader) this.#ignored.add(keyHeader);
         if (row.version !== undefined && by === undefined) this.#ignored.add(versionHeader);
-        const checked = await checkRow(row, { view: permits.create.view, type, rule, limitBytes, keys, isOther: isOther(row) });
+        const checked = await checkRow(row, { create: permits.create, type, rule, limitBytes, keys, isOther: isOther(row) });
         if (checked instanceof Problem) refused.push({ row: row.row, problem: checked });
         else accepted.push(checked);
       }
@@ -158,8 +158,7 @@ function ruleOf({ by, mode }: ImportSettings, { update }: ImportPermits, type: E
 }
 
 interface RowChecks {
-  /** The fields that the caller may write in a new entity. The update of a present one is checked again. */
-  view: FieldView;
+  create: Permit<'create'>;
   type: EntityType | undefined;
   rule: PortionRequest['by'];
   limitBytes: number;
@@ -169,7 +168,7 @@ interface RowChecks {
 }
 
 /** The row for the statement, with keys in place of references by values; or why the type refuses it. */
-async function checkRow(read: ReadRow, { view, type, rule: by, limitBytes, keys, isOther }: RowChecks): Promise<PortionRow | Problem> {
+async function checkRow(read: ReadRow, { create, type, rule: by, limitBytes, keys, isOther }: RowChecks): Promise<PortionRow | Problem> {
   const { row, key, version, isExported, emptied } = read;
   const isByKey = by?.rule.kind === 'key';
   // An entity of another database has another version than the one with the same values here.
@@ -177,9 +176,9 @@ async function checkRow(read: ReadRow, { view, type, rule: by, limitBytes, keys,
   try {
     const foreign = isOther ? await otherDatabaseFaults(read, { type, isByKey, isCondition, keys }) : [];
     requireNoFaults(foreign);
-    const { fields, text } = await keys.replaced(type, read);
+    const sent = await keys.replaced(type, read);
+    const { fields, text } = by === undefined ? withPresets(create, sent) : sent;
     const checked = allowChange({
-      view,
       type,
       next: { text, fields, limitBytes, isPart: by !== undefined && by.mode !== 'replace' },
     });

@@ -10,8 +10,9 @@ import { untyped } from '../../src/entities/writing/rules.ts';
 import { lockInOrder } from '../../src/entities/writing/statements.ts';
 import { everyEntity } from '../../src/filter/syntax.ts';
 import type { Permit } from '../../src/rights/permit.ts';
-import { allRows, coverageOf, digestOf, rowsOfBoth, type Coverage, type CoverageRule } from '../../src/rights/coverage.ts';
+import { allRows, digestOf, type Coverage, type CoverageRule } from '../../src/rights/coverage.ts';
 import { wholeView } from '../../src/rights/field-view.ts';
+import { ownRowsOf } from '../support/coverage.ts';
 import { useService } from '../support/service.ts';
 import { findEntity } from '../../src/entities/find-entity.ts';
 
@@ -24,10 +25,11 @@ const ruleOf = (team: string): CoverageRule => ({
   kind: 'rule',
   digest: 'team',
   values: { owner: team },
+  variables: [],
   fixed: [],
-  matches: ({ row, value }) => sql<boolean>`${row}.fields ->> 'team' = ${value('owner')}`,
+  matches: ({ row, value }) => sql<boolean>`${sql.raw(row)}.fields ->> 'team' = ${value('owner')}`,
 });
-const own = coverageOf(['own'], 'ada') ?? expect.unreachable();
+const own = ownRowsOf('ada');
 
 const permitFor = (coverage: Coverage, userName = 'ada') =>
   ({ entity: 'note', userName, sessionId: null, credential: 'command', coverage, view: wholeView }) as Permit<'update'>;
@@ -92,17 +94,6 @@ describe('a digest that differs', () => {
     expect(await locked([ruleOf('red'), blue], [allRows, red])).toBe(1);
     expect(await locked([ruleOf('blue'), red], [own, blue])).toBe(1);
   });
-});
-
-test('the rows of two coverages are those of the narrower one; two rules that differ are not joined (rule 116)', () => {
-  expect([rowsOfBoth(allRows, own), rowsOfBoth(own, allRows), rowsOfBoth(own, own), rowsOfBoth(allRows, allRows)]).toEqual([
-    own,
-    own,
-    own,
-    allRows,
-  ]);
-  for (const other of [ruleOf('red'), coverageOf(['own'], 'bob') ?? allRows])
-    expect(() => rowsOfBoth(own, other)).toThrow('cannot be joined');
 });
 
 test('a list has the rows of its rule alone', async () => {

@@ -1,4 +1,4 @@
-/** Views of fields: statements that answer with fields show those of the view, and a change may have its members alone. */
+/** Views of fields: statements that answer with fields show those of the view. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -8,9 +8,6 @@ import { bindQuery } from '../../src/entities/querying/bind.ts';
 import { accessPathOf } from '../../src/entities/querying/access-path.ts';
 import { includedQuery, viewQuery } from '../../src/entities/querying/include-statements.ts';
 import { affordablePath, readPage } from '../../src/entities/querying/page.ts';
-import { directMerge } from '../../src/entities/writing/merge.ts';
-import { executeAlone, executeGrouped } from '../../src/entities/writing/execute.ts';
-import { allowChange, untyped } from '../../src/entities/writing/rules.ts';
 import { everyEntity } from '../../src/filter/syntax.ts';
 import { allRows } from '../../src/rights/coverage.ts';
 import { wholeView, type FieldView, type PartialView } from '../../src/rights/field-view.ts';
@@ -19,17 +16,17 @@ import { useService } from '../support/service.ts';
 import { findEntity, findLight } from '../../src/entities/find-entity.ts';
 
 const service = useService();
-/** All fields but the margin, which the caller may not write. */
+/** All fields but the margin. */
 const view: PartialView = {
   kind: 'part',
   digest: 'margin',
   cut: (fields) => sql`(${fields} - 'margin')`,
-  isWritable: (name) => name !== 'margin',
+  values: {},
+  showing: (name) => (name === 'margin' ? 'never' : 'always'),
 };
 const permitFor = (of: FieldView, entity = 'order') =>
   ({ entity, userName: 'ada', sessionId: null, credential: 'command', coverage: allRows, view: of }) as Permit<'update'>;
 const readOf = (of: FieldView, entity?: string) => permitFor(of, entity) as unknown as Permit<'read'>;
-const origin = { requestId: crypto.randomUUID(), address: 'unknown', userAgent: undefined };
 
 let cookie: string;
 let key: string;
@@ -76,17 +73,6 @@ describe('a part of the fields is shown', () => {
     const { rows } = await run<{ fields: string }>(includedQuery(wanted, 1_000));
     expect(rows.map(({ fields }) => JSON.parse(fields) as object)).toEqual([{ note: 'a' }, { note: 'a', margin: 5 }]);
   });
-
-  test.for([
-    ['with others', executeGrouped],
-    ['alone', executeAlone],
-  ] as const)('in the answer of a write %s, which stores all fields', async ([, execute]) => {
-    const written = await put('order');
-    const write = { ...untyped, permit: permitFor(view), origin, key: written, patch: '{"note":"b"}', versions: null, limitBytes: 1_000 };
-    const row = await execute(service().store, { ...write, statement: 'updateOne' });
-    expect(JSON.parse(row?.fields ?? '')).toEqual({ note: 'b' });
-    expect(JSON.parse((await findEntity(service().store, permitFor(wholeView), written))?.fields ?? '')).toEqual({ note: 'b', margin: 5 });
-  });
 });
 
 test('a statement that reads fields as text without a view answers no caller', () => {
@@ -94,19 +80,17 @@ test('a statement that reads fields as text without a view answers no caller', (
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) =>
     /(?<!octet_length\()\bfields::text/.test(readFileSync(join(root, file), 'utf8')),
   );
-  // The companion table is filled from all fields, and a restored entity is checked with all of them.
-  expect(files.toSorted()).toEqual(['src/entities/companion/scan.ts', 'src/entities/trash.ts']);
-});
-
-describe('a change', () => {
-  const next = (text: string) => ({ type: undefined, next: { text } });
-  const change = (patch: string) => ({ patch, limitBytes: 1_000, isHeavy: false, versions: null, isGuarded: false });
-
-  test('403 — has a member that the caller may not write', () => {
-    expect(allowChange({ view, ...next('{"note":"a"}') })).toBe(untyped);
-    expect(allowChange({ view: wholeView, ...next('{"margin":1}') })).toBe(untyped);
-    expect(() => allowChange({ view, ...next('{"note":"a","margin":1}') })).toThrow('forbidden');
-    expect(directMerge(permitFor(view), undefined, change('{"note":"b"}'))).toMatchObject({ patch: '{"note":"b"}' });
-    expect(() => directMerge(permitFor(view), undefined, change('{"margin":null}'))).toThrow('forbidden');
-  });
+  expect(files.toSorted()).toEqual([
+    // It is filled from all fields.
+    'src/entities/companion/scan.ts',
+    // Their rows have the shown fields alone.
+    'src/entities/history/history.ts',
+    'src/entities/querying/include-statements.ts',
+    'src/entities/querying/projection.ts',
+    // The answer of a write, of which the judgement shows a part.
+    'src/entities/row.ts',
+    // These are checked with all fields.
+    'src/entities/trash.ts',
+    'src/entities/writing/judge.ts',
+  ]);
 });

@@ -20,8 +20,8 @@ interface FixedIndexes {
 
 /** Undefined if there is none, or if a field has no column. */
 export function fixedIndexesOf(companion: Companion, { fixed }: CoverageRule): FixedIndexes | undefined {
-  const values = fixed.flatMap(({ field, value }) => {
-    const column = columnOf(companion, field, 'string');
+  const values = fixed.flatMap(({ field, type, value }) => {
+    const column = columnOf(companion, field, type);
     return column ? [{ column, value }] : [];
   });
   const indexes = companion.indexes.filter(({ columns: [first] }) => values.some(({ column }) => column.name === first?.name));
@@ -40,7 +40,7 @@ export function isFixedRow({ values }: FixedIndexes): RawBuilder<unknown> {
 /** The filter with the conditions that the rule fixes. */
 export function fixedFilter(filter: Filter, { fixed }: CoverageRule): Filter {
   return all([
-    ...fixed.map(({ field, value }) => ({ kind: 'compare', operator: '=', type: 'string', field, operand: constant(value) }) as const),
+    ...fixed.map(({ field, type, value }) => ({ kind: 'compare', operator: '=', type, field, operand: constant(value) }) as const),
     filter,
   ]);
 }

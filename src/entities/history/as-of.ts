@@ -58,7 +58,7 @@ const findLast = prepareCovered<InTick, KeptVersion>('history.as-of', (value, { 
     .orderBy('version', 'desc')
     .orderBy('id', 'desc')
     .limit(1)
-    .select([...changeColumns, sql<string | null>`${shownFields(view)}::text`.as('fields')])
+    .select([...changeColumns, sql<string | null>`${shownFields(view, { row: 'entity_change', value })}::text`.as('fields')])
     .compile(),
 );
 

@@ -8,8 +8,8 @@ import type { Reads } from '../../database/standby/readers.ts';
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { permitValues, rowsCovered, type Coverage, type PermitValues } from '../../rights/coverage.ts';
-import { shownFields } from '../../rights/field-view.ts';
+import { isLasting, permitValues, rowsCovered, type Coverage, type PermitValues } from '../../rights/coverage.ts';
+import { shownFields, shownNames } from '../../rights/field-view.ts';
 import type { EntityTypes } from '../../entity-types/types.ts';
 import { prepareCovered } from '../covered-statements.ts';
 import { findEntity, findLight } from '../find-entity.ts';
@@ -35,10 +35,18 @@ export interface VersionPlace extends PermitValues {
   keep: string;
 }
 
-/** SQL: the versions of the entity that are kept and that the permit covers. */
+/** SQL: the versions of the entity that are kept and that the permit covers, as each of them was, if it covers the entity now. */
 export const versionsOf = (value: ValueOf<VersionPlace>, coverage: Coverage) =>
   sql<boolean>`${rowsCovered(coverage, value, 'entity_change')} and entity_change.key = ${value('key')}::bigint
-    and entity_change.at > now() - ${value('keep')}::interval`;
+    and entity_change.at > now() - ${value('keep')}::interval${isLasting(coverage) ? sql`` : sql` and ${isCoveredNow(value, coverage)}`}`;
+
+/** SQL: whether the permit covers the entity, or its last version if it was deleted. */
+const isCoveredNow = (value: ValueOf<VersionPlace>, coverage: Coverage) => sql<boolean>`(
+    exists (select from entity where ${rowsCovered(coverage, value)} and entity.key = ${value('key')}::bigint)
+    or exists (
+      select from (
+        select * from entity_change where name = ${value('name')} and key = ${value('key')}::bigint order by version desc, id desc limit 1
+      ) as entity_change where operation = 'deleted' and ${rowsCovered(coverage, value, 'entity_change')}))`;
 
 export const changeColumns = [
   'id',
@@ -61,7 +69,7 @@ const findOne = prepareCovered<VersionPlace & { version: string }, ChangeRow>('h
     .where('fields', 'is not', null)
     .orderBy('id', 'desc')
     .limit(1)
-    .select([...changeColumns, sql<string>`${shownFields(view)}::text`.as('fields')])
+    .select([...changeColumns, sql<string>`${shownFields(view, { row: 'entity_change', value })}::text`.as('fields')])
     .compile(),
 );
 
@@ -87,11 +95,13 @@ const listFrom = prepareCovered<VersionPlace & { before: string | null; limit: n
           .limit(sql<number>`${value('limit')} + 1`)
           .select([
             ...changeColumns,
-            'fields',
-            sql.ref('changed').as('stored'),
+            view.kind === 'whole' ? 'fields' : sql<string>`${shownFields(view, { row: 'entity_change', value })}`.as('fields'),
+            sql<string[] | null>`${shownNames(view, sql.ref('changed'), { row: 'entity_change', value })}`.as('stored'),
             sql<number>`sum(octet_length(fields::text)) over (order by version desc, id desc)`.as('bytes'),
             sql<number>`row_number() over (order by version desc, id desc)`.as('n'),
-            sql<string | null>`lead(fields) over (order by version desc, id desc)`.as('earlier'),
+            sql<string | null>`lead(${shownFields(view, { row: 'entity_change', value })}) over (order by version desc, id desc)`.as(
+              'earlier',
+            ),
           ])
           .as('found'),
       )
@@ -102,9 +112,7 @@ const listFrom = prepareCovered<VersionPlace & { before: string | null; limit: n
         select key from jsonb_each(fields) as now full join jsonb_each(earlier) as before using (key)
         where case when record_image_ne(row(now.value), row(before.value)) then now.value::text is distinct from before.value::text end order by key
       ) end)`.as('changed'),
-        sql<
-          string | null
-        >`case when n = 1 or (bytes <= ${sql.lit(maximumBytes)} and n <= ${value('limit')}) then ${shownFields(view)}::text end`.as(
+        sql<string | null>`case when n = 1 or (bytes <= ${sql.lit(maximumBytes)} and n <= ${value('limit')}) then fields::text end`.as(
           'fields',
         ),
       ])
@@ -174,7 +182,8 @@ export async function listVersions(
     const { text } = representEntity({ ...row, fields: fields ?? '{}' });
     return `{"operation":"${operation}",${text.slice(1, -1)},"changed":${JSON.stringify(changed)}}`;
   });
-  return new JsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
+  const partial = permit.coverage.kind === 'all' ? '' : ',"partial":true';
+  return new JsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}${partial}}`);
 }
 
 /**

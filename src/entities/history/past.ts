@@ -1,7 +1,7 @@
 /** Reads an entity as it does not stand any more: in an earlier version, at a time, or in the trash. */
 import type { Principal } from '../../rights/principal.ts';
 import { Problem } from '../../problems/errors.ts';
-import { authorize, authorizeUpdate, type Permit } from '../../rights/permit.ts';
+import { authorize, authorizeTrash, type Permit } from '../../rights/permit.ts';
 import { findAsOf } from './as-of.ts';
 import type { EntityQuery } from '../querying/view.ts';
 import type { EntityRow } from '../row.ts';
@@ -29,7 +29,7 @@ export function pastEntity(
   if (!isPast || parameter === undefined) return undefined;
   if (other !== undefined) throw new Problem('malformed-request', { faults: [{ parameter, code: 'conflicting' }] });
   if (deleted !== undefined) {
-    const permit = authorizeUpdate(principal, entity);
+    const permit = authorizeTrash(principal, entity);
     return { permit, find: async (key) => found(await findTrashed(store, permit, key)) };
   }
   const permit = authorize(principal, entity, 'read');

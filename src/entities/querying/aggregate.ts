@@ -1,7 +1,7 @@
 /** Aggregations: numbers over the entities of a name, in groups. */
 import type { components } from '../../../generated/api.ts';
 import { readableCompanion, type Companion } from '../companion/layout.ts';
-import { bindToColumns, type BoundFields } from '../companion/fields.ts';
+import { bindToColumns, bindToEntities, type BoundFields } from '../companion/fields.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { refusedValue } from '../../database/failure.ts';
 import type { Reads } from '../../database/standby/readers.ts';
@@ -12,6 +12,9 @@ import type { AggregateRequest } from './aggregate-request.ts';
 import { aggregateQuery, type GroupRow } from './aggregate-statements.ts';
 import { aggregatedRows } from './column-statements.ts';
 import { followMatches } from './match.ts';
+import { splitKeys } from './bind.ts';
+import { selectRows } from './list-statements.ts';
+import { shownCompanion, shownRows } from './shown-rows.ts';
 import { withinTimeLimit } from './time-limit.ts';
 
 /** In milliseconds, since an aggregation reads all entities that the filter finds. A test lowers it. */
@@ -29,17 +32,23 @@ export async function aggregateEntities(
   request: AggregateRequest,
   stored: Companion | null | undefined,
 ): Promise<JsonText<AggregatedBody>> {
-  const fields = bindToColumns((stored && readableCompanion(stored)) ?? undefined);
-  assertIndexed(request, fields);
+  const companion = (stored && readableCompanion(stored)) ?? undefined;
+  assertIndexed(request, bindToColumns(companion));
+  const shown = companion && shownCompanion(companion, permit.view);
+  const hasColumns = fieldsOf(request).every(({ field, type }) => bindToColumns(shown).of(field, type).column !== undefined);
+  // A field that some rows hide has no column for this caller, but it is in the rows.
+  const fields = hasColumns ? bindToColumns(shown) : bindToEntities(shown);
   try {
     const groups = await withinTimeLimit({ pointer: '' }, () =>
       reads.readOnly(aggregateLimits.timeMs, async (run) => {
         const filter = await followMatches(run, request.filter, request.targets);
-        const rows = aggregatedRows(fields, permit, filter, fieldsOf(request).length > 0);
+        const rows = hasColumns
+          ? aggregatedRows(fields, permit, filter, fieldsOf(request).length > 0)
+          : selectRows({ ...shownRows(permit), fields, ...splitKeys(filter) });
         return await run(aggregateQuery(rows, fields, request), 'any');
       }),
     );
-    return represent(groups, request);
+    return represent(groups, request, permit);
   } catch (error) {
     const at = request.groups.findIndex(({ zone }) => zone !== 'UTC');
     if (at === -1 || !refusedValue(error)) throw error;
@@ -59,7 +68,11 @@ function assertIndexed(request: AggregateRequest, bound: BoundFields): void {
   if (faults.length > 0) throw new Problem('query-too-expensive', { faults });
 }
 
-function represent(rows: readonly GroupRow[], { groups, measures, limit }: AggregateRequest): JsonText<AggregatedBody> {
+function represent(
+  rows: readonly GroupRow[],
+  { groups, measures, limit }: AggregateRequest,
+  { coverage }: Permit<'read'>,
+): JsonText<AggregatedBody> {
   const members = (names: readonly string[], values: readonly (string | null)[]) =>
     names.map((name, index) => `${JSON.stringify(name)}:${values[index] ?? 'null'}`);
   const paths = groups.map(({ path }) => path);
@@ -67,5 +80,7 @@ function represent(rows: readonly GroupRow[], { groups, measures, limit }: Aggre
   const texts = rows
     .slice(0, limit)
     .map((row) => `{${[`"key":{${members(paths, row.key).join(',')}}`, ...members(names, row.measures)].join(',')}}`);
-  return new JsonText(`{"groups":[${texts.join(',')}],"complete":${rows.length <= limit}}`);
+  return new JsonText(
+    `{"groups":[${texts.join(',')}],"complete":${rows.length <= limit}${coverage.kind === 'all' ? '' : ',"partial":true'}}`,
+  );
 }

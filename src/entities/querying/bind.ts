@@ -2,7 +2,7 @@
  * A query over the entities of a name, bound to where its values are: the columns of the companion table if one of its indexes or columns is
  * of use, else the rows of `entity`.
  */
-import { sql, type RawBuilder } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import { areSortedWhole, bindToColumns, bindToEntities, columnsUsed, splitFilter, type BoundFields } from '../companion/fields.ts';
 import { candidatesOf, columnOrderOf, isOfFields, type IndexColumn, type IndexRange } from '../companion/index-ranges.ts';
@@ -12,9 +12,7 @@ import { orderOf, type Order } from '../../filter/order.ts';
 import { decidingTerms, type SortTerm } from '../../filter/sort.ts';
 import { all, conjuncts, constantOf, type Filter } from '../../filter/syntax.ts';
 import { isKey } from '../../filter/fields.ts';
-import type { CoveredRows } from '../../rights/coverage.ts';
-import type { EntityRights } from '../../rights/field-view.ts';
-import { trashedEntities } from '../trash.ts';
+import { shownCompanion, shownRows, type ListPermit } from './shown-rows.ts';
 import type { Include } from './include.ts';
 import type { Projection } from './projection.ts';
 
@@ -39,7 +37,7 @@ export interface WantedRows extends PageShape {
 }
 
 interface Bound<F extends BoundFields> {
-  permit: CoveredRows & EntityRights;
+  permit: ListPermit;
   /** With the fixed values of the rule if their indexes are read. */
   filter: Filter;
   sort: readonly SortTerm[];
@@ -71,19 +69,20 @@ export interface ColumnQuery extends Bound<BoundFields<Companion>> {
 export type BoundQuery = EntityQuery | ColumnQuery;
 
 /** Binds the query. `companion` is the companion table of the type, if statements may read it. */
-export function bindQuery(wanted: WantedRows, permit: CoveredRows & EntityRights, companion: Companion | undefined): BoundQuery {
+export function bindQuery(wanted: WantedRows, permit: ListPermit, companion: Companion | undefined): BoundQuery {
   const isPossible = companion && constantOf(wanted.filter) !== false;
-  return (isPossible && columnQueryOf(wanted, permit, companion)) || bindToRows(wanted, permit, companion);
+  return (isPossible && columnQueryOf(wanted, permit, shownCompanion(companion, permit.view))) || bindToRows(wanted, permit, companion);
 }
 
 /** Binds the query to the rows of `entity` or of the trash, whatever indexes there are. */
-export function bindToRows(wanted: WantedRows, permit: CoveredRows & EntityRights, companion: Companion | undefined): EntityQuery {
-  const table = wanted.isTrash ? trashedEntities : sql`entity`;
-  return { over: 'entities', ...boundTo(bindToEntities(companion), wanted, permit), table, ...splitKeys(wanted.filter) };
+export function bindToRows(wanted: WantedRows, permit: ListPermit, companion: Companion | undefined): EntityQuery {
+  const rows = shownRows(permit, wanted.isTrash);
+  const fields = bindToEntities(companion && shownCompanion(companion, permit.view));
+  return { over: 'entities', ...boundTo(fields, wanted, rows.permit), table: rows.table, ...splitKeys(wanted.filter) };
 }
 
 /** Undefined if no column and no index is of use. A query of some rows uses the indexes that begin with what its rule fixes alone. */
-function columnQueryOf(wanted: WantedRows, permit: CoveredRows & EntityRights, companion: Companion): ColumnQuery | undefined {
+function columnQueryOf(wanted: WantedRows, permit: ListPermit, companion: Companion): ColumnQuery | undefined {
   const { coverage } = permit;
   if (coverage.kind === 'all') return usefulQuery(wanted, permit, companion);
   const fixed = fixedIndexesOf(companion, coverage);
@@ -93,7 +92,7 @@ function columnQueryOf(wanted: WantedRows, permit: CoveredRows & EntityRights, c
 
 function usefulQuery(
   wanted: WantedRows,
-  permit: CoveredRows & EntityRights,
+  permit: ListPermit,
   companion: Companion,
   mayRead?: (range: IndexRange) => boolean,
 ): ColumnQuery | undefined {
@@ -109,7 +108,7 @@ function usefulQuery(
 function boundTo<F extends BoundFields>(
   fields: F,
   { filter, sort, relevantTo, ...page }: WantedRows,
-  permit: CoveredRows & EntityRights,
+  permit: ListPermit,
 ): Bound<F> {
   // Texts that one index has are sorted whole, whether or not this query uses the index.
   const isWhole = areSortedWhole(fields, decidingTerms(sort, filter));

@@ -19,8 +19,9 @@ import { all, conjuncts, everyEntity, isEveryEntity, testsOf, type Filter } from
 import type { CoveredRows, CoverageRule } from '../../rights/coverage.ts';
 import type { IndexScan, RangeSort } from './access-path.ts';
 import { splitKeys, type BoundQuery } from './bind.ts';
+import { entityOf, shownRows, type ListPermit } from './shown-rows.ts';
 import type { CursorPosition } from './cursors.ts';
-import { coveredBeside, entityOf, selectRows, selectedBeside, type SelectedRows, type PageRows, type ScanEnd } from './list-statements.ts';
+import { coveredBeside, selectRows, selectedBeside, type SelectedRows, type PageRows, type ScanEnd } from './list-statements.ts';
 
 /**
  * The rows of the scan that fulfil the filter, in the order of the page. There may be fewer than the page has room for, although the list
@@ -94,7 +95,7 @@ export function rangesQuery(companion: Companion, ranges: readonly IndexRange[],
 }
 
 /** The entities that fulfil the filter. Those of all users, and those of a rule with an index, need no look at the table of entities. */
-function selectedByColumns(fields: BoundFields<Companion>, permit: CoveredRows, filter: Filter): SelectedRows {
+function selectedByColumns(fields: BoundFields<Companion>, permit: ListPermit, filter: Filter): SelectedRows {
   const { companion } = fields;
   const source = { ...fields, matches: (words: string) => matchesRow(companion, words) };
   const { coverage } = permit;
@@ -127,12 +128,12 @@ export function selectedRowsOf(query: BoundQuery): SelectedRows {
 }
 
 /** The entities of an aggregation. Without columns of the companion table it needs none. */
-export function aggregatedRows(fields: BoundFields, permit: CoveredRows, filter: Filter, needsColumns: boolean): SelectedRows {
+export function aggregatedRows(fields: BoundFields, permit: ListPermit, filter: Filter, needsColumns: boolean): SelectedRows {
   const { companion } = fields;
   const isNeeded =
     needsColumns ||
     (permit.coverage.kind === 'rule' && companion && fixedIndexesOf(companion, permit.coverage)) ||
     testsOf(filter).some((test) => test.kind === 'search' || isOfColumn(fields, test));
   if (isNeeded && companion) return selectedByColumns({ ...fields, companion }, permit, filter);
-  return selectRows({ permit, fields: entitySource, table: sql`entity`, ...splitKeys(filter) });
+  return selectRows({ ...shownRows(permit), fields: entitySource, ...splitKeys(filter) });
 }

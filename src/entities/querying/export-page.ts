@@ -35,7 +35,7 @@ export async function readExportPage(
   companion: Companion | null | undefined,
   after: RowPosition | undefined,
 ): Promise<RowPage> {
-  assertSearchable(selection, companion);
+  assertSearchable(selection, companion, permit.view);
   const { filter, targets, projection, search, sort, carrier } = selection;
   const bind = sort.length === 0 && search === undefined ? bindToRows : bindQuery;
   const pathFor = (followed: Filter) => {

@@ -7,10 +7,10 @@ import { builder } from '../../database/driver/prepared.ts';
 import { entitySource } from '../../filter/source.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { rowsOfPermit } from '../../rights/coverage.ts';
-import { digestOfView, shownFields } from '../../rights/field-view.ts';
 import type { Include } from './include.ts';
 import { projectedFields, type Projection } from './projection.ts';
 import { rowColumnList, type EntityRow } from '../row.ts';
+import { entityOf, shownColumns, shownRows } from './shown-rows.ts';
 
 /** SQL: the keys that the references of a row of `entity` have, in the order of `includes`; null where a field is no key. */
 export function referencesOf(includes: readonly Include[]): RawBuilder<(string | null)[]> {
@@ -27,9 +27,10 @@ export function viewQuery(
   projection: Projection | undefined,
   includes: readonly Include[],
 ): CompiledQuery<ReferringRow> {
+  const rows = shownRows(permit);
   return sql<ReferringRow>`
-    select ${rowColumnList}, ${projectedFields(permit.view, projection)} as fields, ${referencesOf(includes)} as references
-    from entity where ${rowsOfPermit(permit)} and entity.key = ${key}::bigint`.compile(builder);
+    select ${rowColumnList}, ${projectedFields(projection)} as fields, ${referencesOf(includes)} as references
+    from ${rows.table} where ${rowsOfPermit(rows.permit)} and entity.key = ${key}::bigint`.compile(builder);
 }
 
 /** The entities of one name that are wanted, each with the place in the page of the first item that leads to it. */
@@ -44,31 +45,23 @@ export interface WantedEntities {
 export type IncludedRow = Omit<EntityRow, 'fields'> &
   ({ fields: string; references: (string | null)[] } | { fields: null; references: null }) & { position: number };
 
-/** SQL: the fields of a row of `entity` that the permit for its name shows. */
-function shownFieldsOf(wanted: readonly WantedEntities[]): RawBuilder<unknown> {
-  const [first, ...others] = new Map(wanted.map(({ permit }) => [digestOfView(permit.view), shownFields(permit.view)])).values();
-  if (first && others.length === 0) return first;
-  return sql`case name ${sql.join(
-    wanted.map(({ permit }) => sql`when ${permit.entity}::text then ${shownFields(permit.view)}`),
-    sql` `,
-  )} end`;
-}
-
 /**
  * All wanted entities that their permits cover, in the order of their positions. Fields beyond `bytes` of JSON text are not read, but for
  * those of position 0. Behind `offset 0` PostgreSQL looks each key up; otherwise it might read the whole name instead.
  */
 export function includedQuery(wanted: readonly WantedEntities[], bytes: number): CompiledQuery<IncludedRow> {
+  const isWhole = wanted.every(({ permit }) => permit.view.kind === 'whole');
+  const columns = isWhole ? sql`entity.*` : shownColumns;
   const rows = wanted.map(
     ({ permit, positions }) => sql`
-      select entity.*, wanted.position
+      select ${columns}, wanted.position
       from unnest(${[...positions.keys()]}::bigint[], ${[...positions.values()]}::int[]) as wanted (key, position)
-      cross join lateral (select entity.* from entity where ${rowsOfPermit(permit)} and entity.key = wanted.key offset 0) as entity`,
+      cross join ${entityOf(permit, sql`wanted.key`)}`,
   );
   const references = wanted.map(({ permit, further }) => sql`when ${permit.entity}::text then ${referencesOf(further)}`);
   return sql<IncludedRow>`
     select ${rowColumnList}, position,
-      case when fits then ${shownFieldsOf(wanted)}::text end as fields,
+      case when fits then fields::text end as fields,
       case when fits then case name ${sql.join(references, sql` `)} end end as references
     from (
       select *, position = 0 or sum(bytes) over (order by position, name, key rows unbounded preceding) <= ${bytes} as fits

@@ -11,11 +11,11 @@ import { entitySource, type Source } from '../../filter/source.ts';
 import { pinnedValue } from '../companion/fields.ts';
 import { conjuncts, type Filter } from '../../filter/syntax.ts';
 import { rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
-import type { FieldView } from '../../rights/field-view.ts';
 import { referencesOf } from './include-statements.ts';
 import { rowColumnList, type EntityRow, type TrashedRow } from '../row.ts';
 import type { EntityQuery, PageShape } from './bind.ts';
 import { projectedFields } from './projection.ts';
+import { shownRows, type ListPermit } from './shown-rows.ts';
 import { trashColumnList } from '../trash.ts';
 
 /** A row of a page; null in place of fields and references that the page has no room for. `references` is undefined without includes. */
@@ -38,7 +38,6 @@ export interface PageRows {
 }
 
 export interface PageQuery extends PageRows, PageShape {
-  view: FieldView;
   order: Order;
 }
 
@@ -46,7 +45,7 @@ export const directionOf = (descending: boolean) => (descending ? sql`desc` : sq
 
 /** One row more than the page, which shows whether there are more, and only in its place. */
 export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
-  const { from, where, order, after, isInOrder, view, limit, bytes, projection, includes = [], isTrash } = query;
+  const { from, where, order, after, isInOrder, limit, bytes, projection, includes = [], isTrash } = query;
   const aliases = order.columns.map(({ descending }, index) => sql`${sql.ref(`s${index}`)} ${directionOf(descending)}`);
   const inOrder = sql.join([...aliases, sql`key ${directionOf(order.keyDescending)}`]);
   const values = order.columns.map(({ expression }, index) => sql`, ${expression} as ${sql.ref(`s${index}`)}`);
@@ -58,7 +57,7 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
   const references = includes.length > 0 ? sql`, case when ${fits} then ${referencesOf(includes)} end as references` : sql``;
   return sql<ListRow>`
     select ${rowColumnList}${isTrash ? sql`, ${trashColumnList}` : sql``}, array[${sql.join(texts)}]::text[] as position,
-      case when ${fits} then ${projectedFields(view, projection)} end as fields ${references}
+      case when ${fits} then ${projectedFields(projection)} end as fields ${references}
     from (
       select * from (
         select entity.*${sql.join(values, sql``)}
@@ -138,11 +137,6 @@ function nextByKey(
     order by entity.key ${directionOf(keyDescending)}`;
 }
 
-/** The entity with the key, if the permit covers it, for each row of `keys`. A loop over the primary key, whatever the planner expects. */
-export function entityOf(permit: CoveredRows, key: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`lateral (select entity.* from entity where ${rowsOfPermit(permit)} and entity.key = ${key} offset 0) as entity`;
-}
-
 /** How many rows of the name the tests of the key leave, `limit` at most. The permit does not matter, since it has no index. */
 export function candidatesQuery({ permit, table, keys }: EntityRows, limit: number): CompiledQuery<{ count: number }> {
   return sql<{ count: number }>`
@@ -175,8 +169,9 @@ export function coveredBeside(permit: CoveredRows, table: RawBuilder<unknown>, w
 }
 
 /** The entities of all users with a row in `table`, which has the name `x`, that fulfil `where`. */
-export function selectedBeside(permit: CoveredRows, table: RawBuilder<unknown>, where: RawBuilder<unknown>): SelectedRows {
-  return { from: sql`entity join ${table} on x.key = entity.key`, where: sql`${rowsOfPermit(permit)} and ${where}` };
+export function selectedBeside(permit: ListPermit, table: RawBuilder<unknown>, where: RawBuilder<unknown>): SelectedRows {
+  const rows = shownRows(permit);
+  return { from: sql`${rows.table} join ${table} on x.key = entity.key`, where: sql`${rowsOfPermit(rows.permit)} and ${where}` };
 }
 
 function conditionsOf({ permit, fields, keys, tests }: EntityRows, name?: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -26,6 +26,8 @@ import type { ListRequest } from './list-request.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { representEntity } from '../represent.ts';
 import { affordablePath, positionOf, readPage, type PageRow } from './page.ts';
+import { isShown, shownCompanion } from './shown-rows.ts';
+import type { FieldView } from '../../rights/field-view.ts';
 import { withinTimeLimit } from './time-limit.ts';
 
 /** The most entities that are counted unless the caller wants them all. */
@@ -70,7 +72,7 @@ export async function listEntities(
 ): Promise<ListedPage> {
   // An entity in the trash has no row there.
   const table = request.isTrash ? undefined : companion;
-  assertSearchable(request, table);
+  assertSearchable(request, table, permit.view);
   const readable = (table && readableCompanion(table)) ?? undefined;
   const page = await findPage(reads, request, (filter) => listOf({ cursors, permit, request: { ...request, filter } }, readable));
   const isWhole = page.next === undefined && page.prev === undefined;
@@ -138,7 +140,8 @@ async function readListPage(run: Run, list: List, cursor: CursorPosition | undef
     position && (await cursors.seal({ direction, ...position }, binding));
   const [next, prev] = await Promise.all([seal('next', isBackwards ? back : onwards), seal('prev', isBackwards ? onwards : back)]);
   const counted = count ? `,"count":${JSON.stringify(count)}` : '';
-  const end = `${counted}${included ? `,${included.members}` : ''}}`;
+  const partial = permit.coverage.kind === 'all' ? '' : ',"partial":true';
+  const end = `${counted}${included ? `,${included.members}` : ''}${partial}}`;
   const textWith = (edges: Edges) => `{"items":[${items.join(',')}],"next":${quoted(edges.next)},"prev":${quoted(edges.prev)}${end}`;
   return { next, prev, path, textWith };
 }
@@ -179,7 +182,9 @@ export function needsIndex(
 ): Problem {
   const names = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.join('.')}`);
   const isNamed = sort.every(({ field }) => field.every(isOfEnvelope(field) ? indexedMember : looksLikeName));
-  const fixed = permit.coverage.kind === 'all' ? [] : permit.coverage.fixed.map(({ field }) => field.join('.'));
+  const { coverage, view } = permit;
+  const named = coverage.kind === 'all' ? [] : coverage.fixed.filter(({ field }) => isShown(view, field));
+  const fixed = named.map(({ field }) => field.join('.'));
   const fields = [...fixed, ...names].join(', ');
   const values = { ...(isNamed && names.length > 0 && { fields }), ...shownPath(permit, path) };
   const place = carrier.place(names.length === 0 ? 'search' : 'sort');
@@ -199,13 +204,16 @@ function at({ textWith, ...page }: FoundPage, position: LogPosition | undefined)
   return { ...page, ...edges, tag, body: new JsonText(textWith(edges)), etag: `W/${etagOf(tag)}` };
 }
 
-/** Throws 422 for a search of a type without texts to search, or whose index of texts is being built. */
+/** Throws 422 for a search of a type without texts to search, with a text that some rows hide, or whose index of texts is being built. */
 export function assertSearchable(
   { search, carrier }: Pick<ListRequest, 'search' | 'carrier'>,
   companion: Companion | null | undefined,
+  view: FieldView,
 ): void {
-  if (search === undefined || (companion && readableCompanion(companion)?.search)) return;
+  const shown = companion && shownCompanion(companion, view);
+  const readable = companion && readableCompanion(companion);
+  if (search === undefined || (readable && shownCompanion(readable, view).search)) return;
   const place = carrier.place('search');
-  if (companion?.search) throw new Problem('query-too-expensive', { faults: [{ ...place, code: 'needs-index' }] });
+  if (shown?.search) throw new Problem('query-too-expensive', { faults: [{ ...place, code: 'needs-index' }] });
   throw new Problem('validation-failed', { faults: [{ ...place, code: 'not-filterable' }] });
 }

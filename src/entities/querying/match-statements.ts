@@ -8,8 +8,8 @@ import { limitOf } from '../../database/limit.ts';
 import { columnRef } from '../companion/fields.ts';
 import type { Companion, CompanionColumn } from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
-import type { CoveredRows } from '../../rights/coverage.ts';
-import { entityOf, type PageRows } from './list-statements.ts';
+import type { PageRows } from './list-statements.ts';
+import { entityOf, type ListPermit } from './shown-rows.ts';
 
 /** The keys of the rows by the expression `key`, `limit` at most. */
 export function matchedKeysQuery(
@@ -24,7 +24,7 @@ export function matchedKeysQuery(
  * SQL: whether `key`, an expression over the row around, is that of an entity that the permit covers and that fulfils the condition. A look at the primary
  * key for each row, whatever the planner expects.
  */
-export function isMatchedKey(permit: CoveredRows, key: RawBuilder<unknown>, condition: RawBuilder<boolean>): RawBuilder<boolean> {
+export function isMatchedKey(permit: ListPermit, key: RawBuilder<unknown>, condition: RawBuilder<boolean>): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from (select ${key} as key) as reference cross join ${entityOf(permit, sql.ref('reference.key'))} where ${condition})`;
 }
@@ -34,7 +34,7 @@ export function isMatchedKey(permit: CoveredRows, key: RawBuilder<unknown>, cond
  * and those of `entity`. An index of the column, or of a column that the condition compares, finds them (decision 317).
  */
 export function hasReferrer(
-  permit: CoveredRows,
+  permit: ListPermit,
   { companion, column }: { companion: Companion; column: CompanionColumn },
   key: RawBuilder<unknown>,
   condition: RawBuilder<boolean>,

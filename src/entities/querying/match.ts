@@ -16,6 +16,7 @@ import { bindQuery, type BoundQuery } from './bind.ts';
 import { hasReferrer, isMatchedKey, matchedKeysQuery } from './match-statements.ts';
 import { affordablePath, rowsOf } from './page.ts';
 import type { MatchTargets } from './scope.ts';
+import { shownCompanion } from './shown-rows.ts';
 
 /** The most entities that are found first. A test lowers it. */
 export const matchLimits = { keys: 1_000 };
@@ -52,7 +53,8 @@ async function followed(run: Run, test: Extract<Test, { kind: 'match' | 'some' }
   if (!target?.permit) return noEntity;
   const { permit } = target;
   const filter = await followMatches(run, test.of, targets);
-  const companion = (target.type?.companion && readableCompanion(target.type.companion)) ?? undefined;
+  const stored = (target.type?.companion && readableCompanion(target.type.companion)) ?? undefined;
+  const companion = stored && shownCompanion(stored, permit.view);
   const query = bindQuery({ filter, sort: [], limit: matchLimits.keys, bytes: 0 }, permit, companion);
   const key = test.kind === 'match' ? sql`entity.key` : entitySource.typed(test.by, 'int64');
   const keys = await keysOf(run, query, key);

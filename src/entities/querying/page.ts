@@ -60,10 +60,10 @@ async function isAffordable(run: Run, path: AccessPath): Promise<boolean> {
 
 /** Reads a page of a path that {@link affordablePath} has found. */
 export async function readPage(run: Run, path: AccessPath, cursor: CursorPosition | undefined): Promise<RowPage> {
-  const { page, permit } = path.query;
+  const { page } = path.query;
   const { end, scans, ...rows } = rowsOf(path, cursor);
   const order = cursor?.direction === 'prev' ? reverseOrder(path.order) : path.order;
-  const found = await run(pageQuery({ ...page, ...rows, view: permit.view, order }), scans);
+  const found = await run(pageQuery({ ...page, ...rows, order }), scans);
   const cut = found.findIndex(({ fields }, index) => fields === null || index === page.limit);
   if (cut !== -1) return { rows: found.slice(0, cut).filter(isWhole), next: positionOf(found[cut - 1]) };
   const [last] = end ? await run(end(), scans) : [];

@@ -1,7 +1,6 @@
 /** The fields of an entity that a request selects. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Field, FieldTypes } from '../../filter/fields.ts';
-import { shownFields, type FieldView } from '../../rights/field-view.ts';
 import { readField, type NameFault } from '../../filter/sort.ts';
 
 const maximumProjection = 50;
@@ -36,10 +35,9 @@ function addField(projection: Projection, [name = '', ...below]: Field): void {
   addField(inner, below);
 }
 
-/** SQL: the shown fields of a row, a column `fields`, as JSON text; those of the projection if there is one. */
-export function projectedFields(view: FieldView, projection: Projection | undefined): RawBuilder<string> {
-  const shown = shownFields(view);
-  return projection ? sql`json_project(${shown}, ${JSON.stringify(projection)}::jsonb)::text` : sql`${shown}::text`;
+/** SQL: the column `fields` of a row as JSON text; of the projection if there is one. */
+export function projectedFields(projection: Projection | undefined): RawBuilder<string> {
+  return projection ? sql`json_project(fields, ${JSON.stringify(projection)}::jsonb)::text` : sql`fields::text`;
 }
 
 /** Whether the field is one of those that are sent. */

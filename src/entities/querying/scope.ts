@@ -11,8 +11,10 @@ import { bodyLimits } from '../../filter/parse.ts';
 import type { Variables } from '../../filter/variables.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 import type { Principal } from '../../rights/principal.ts';
+import { wholeView, type FieldView } from '../../rights/field-view.ts';
 import { variablesOf } from '../../rights/variables.ts';
 import { lackedIndex, namedReferences, readingsOf } from './referrers.ts';
+import { isShown, shownTypes } from './shown-rows.ts';
 
 /** The entities at the other ends of references. */
 interface Matched {
@@ -50,16 +52,21 @@ export interface ScopeSources {
 
 /** The scope of filters over these entities that `principal` sends. */
 export function scopeFor({ types, attributes }: ScopeSources, principal: Principal, { name, type }: ListedEntities): ReadScope {
-  const fields = type?.fields ?? undeclaredFields;
   return async (filter) => {
     // Attributes are read for a filter that may name one.
     const variables = hasMember(filter, ['$var']) ? await attributes.variablesOf(principal) : variablesOf(principal);
-    if (!type || !hasMember(filter, ['$match', '$some', '$none'])) return { fields, targets: new Map(), variables };
+    if (!type || !hasMember(filter, ['$match', '$some', '$none'])) {
+      const fields = shownTypes(type?.fields ?? undeclaredFields, viewOn(principal, name));
+      return { fields, targets: new Map(), variables };
+    }
     const reader = new TargetReader(types, principal);
     await reader.findReferrers(namedReferences(filter));
     return { fields: await reader.fieldsOf(name, type, bodyLimits.references), targets: reader.targets, variables };
   };
 }
+
+const viewOn = (principal: Principal, name: string): FieldView =>
+  isPermitted(principal, name, 'read') ? authorize(principal, name, 'read').view : wholeView;
 
 /** Whether a member of the filter, or of what is inside of it, has one of these names. */
 function hasMember(value: unknown, names: readonly string[]): boolean {
@@ -86,7 +93,7 @@ class TargetReader {
     for (const reference of named) {
       const found = [];
       for (const { name, by } of readingsOf(reference)) {
-        if (!isPermitted(this.#principal, name, 'read')) continue;
+        if (!isPermitted(this.#principal, name, 'read') || !isShown(viewOn(this.#principal, name), by)) continue;
         const { type } = await this.#targetOf(name);
         const rule = type && rulesOf(type.document, type.fields).references.find(({ field }) => isDeepStrictEqual(field, by));
         if (rule) found.push({ name, by, to: rule.to, type });
@@ -113,11 +120,12 @@ class TargetReader {
       const { companion } = found.type;
       referrers.set(reference, { ...found, fields, lackedIndex: (filter) => lackedIndex(companion, found.by, filter) });
     }
-    return {
+    const fields: FieldTypes = {
       ...type.fields,
       targetOf: (field) => references.get(JSON.stringify(field)),
       referrerOf: (reference) => referrers.get(reference),
     };
+    return shownTypes(fields, viewOn(this.#principal, name));
   }
 
   async #inside(name: string, type: EntityType, depth: number): Promise<FieldTypes> {

@@ -7,7 +7,7 @@ import { Problem } from '../../problems/errors.ts';
 import { maximumFaults } from '../../problems/faults.ts';
 import { undeclaredFields, type FieldTypes } from '../../filter/fields.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { viewTag } from '../etag.ts';
+import { entityTag, viewTag } from '../etag.ts';
 import type { Include, ReadIncludes } from './include.ts';
 import { viewQuery } from './include-statements.ts';
 import { readIncluded } from './included.ts';
@@ -44,7 +44,7 @@ export async function findView(
   const [row] = await run(viewQuery(permit, key, request.projection, request.includes), 'by-index');
   if (!row) return undefined;
   const { text } = representEntity(row);
-  if (request.includes.length === 0) return { body: new JsonText(text), tag: row.version };
+  if (request.includes.length === 0) return { body: new JsonText(text), tag: entityTag(permit.view, row) };
   // One entity is never cut.
   const { members } = await readIncluded(run, [{ text, references: row.references }], request, 0);
   const body = `${text.slice(0, -1)},${members}}`;

@@ -13,6 +13,7 @@ import { bulkRowOf } from './create-statements.ts';
 import { ConflictSearch } from './conflicts.ts';
 import { statementParts } from './statement-parts.ts';
 import { insertPortion, type PortionOrigin } from './execute.ts';
+import { judgeCreations, withPresets, type Judgement } from './judge.ts';
 import { runTolerantly, type StatementRow } from './tolerant-statements.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { faultsOfReferences } from './references.ts';
@@ -41,10 +42,16 @@ export async function createMany(
   permit: Permit<'create'>,
   caller: Caller,
   type: EntityType | undefined,
-  items: readonly NewFields[],
+  sent: readonly NewFields[],
   limitBytes: number,
 ): Promise<CreatedKey[] | undefined> {
-  const checked = await checkAll(permit, type, items, limitBytes);
+  const items = sent.map((each) => withPresets(permit, each));
+  const judgements = await judgeCreations(
+    store,
+    permit,
+    items.map(({ text }) => text),
+  );
+  const checked = await checkAll(judgements, type, items, limitBytes);
   return await admission.run('heavy-write', { flow: permit.userName, caller }, async () => {
     await requireAllReferences(store, permit, checked);
     const bulk = new Bulk(permit, caller, checked);
@@ -64,7 +71,7 @@ export async function createMany(
 
 /** Throws 422 with the faults of all items. */
 async function checkAll(
-  { view }: Permit<'create'>,
+  judgements: readonly (Judgement | undefined)[],
   type: EntityType | undefined,
   items: readonly NewFields[],
   limitBytes: number,
@@ -76,9 +83,10 @@ async function checkAll(
     await pauses.whenLong();
     try {
       requireEntityLimits(text, limitBytes);
-      checked.push({ fields: text, ...allowChange({ view, type, next: { text, fields } }) });
+      checked.push({ fields: text, ...allowChange({ judgement: judgements[index], type, next: { text, fields } }) });
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error;
+      if (!(error instanceof Problem)) throw error;
+      if (error.code !== 'validation-failed') throw error.code === 'field-forbidden' ? error.under(`/${index}`) : error;
       faults.push(...error.under(`/${index}`).faults);
       if (faults.length >= maximumFaults) break;
     }

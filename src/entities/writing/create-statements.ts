@@ -82,7 +82,7 @@ const insertWithKey = (value: ValueOf<InsertWithKey>, { companion, rights }: Sta
     also: sql`
       insert into idempotency (user_name, entity, operation, key, fingerprint, entity_key)
       select ${user}, name, ${value('operation')}, ${value('key')}, ${value('fingerprint')}, key from written`,
-    returning: columnList(rights.view),
+    returning: columnList,
   }).compile(builder);
 };
 

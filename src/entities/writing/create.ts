@@ -15,6 +15,7 @@ import { requireReferences } from './references.ts';
 import { inRounds } from './rounds.ts';
 import type { EntityRow } from '../row.ts';
 import { executeAlone, executeClaimed, executeGrouped, type Insertion } from './execute.ts';
+import { judgeCreations, withPresets, type Judgement } from './judge.ts';
 import { allowChange, requireStoredSize, type Checked } from './rules.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import type { Writes } from './update.ts';
@@ -45,23 +46,26 @@ async function createUnlessDone(
   writes: Writes,
   permit: Permit<'create'>,
   caller: Caller,
-  { fields, text, claim, limitBytes }: Creation,
+  { claim, limitBytes, ...sent }: Creation,
 ): Promise<OnceDone<EntityRow>> {
+  const { fields, text } = withPresets(permit, sent);
   requireStoredSize(text, limitBytes);
   const { store, admission, types } = writes;
   const heavy = isHeavy(text);
   const inTurn = <T>(job: () => Promise<T>) => admission.run(heavy ? 'heavy-write' : 'keyed-write', { flow: permit.userName, caller }, job);
   return await whileTypeIsCurrent(types, permit.entity, async (type) => {
     let checked: Checked;
+    let judgement: Judgement | undefined;
     try {
-      checked = allowChange({ view: permit.view, type, next: { text, fields } });
+      [judgement] = await judgeCreations(store, permit, [text]);
+      checked = allowChange({ judgement, type, next: { text, fields } });
       await requireReferences(store, permit, checked.companion);
     } catch (error) {
       const repeat = claim && (await inTurn(() => findRepeat(store, permit, claim, text)));
       if (repeat) return repeat;
       throw error;
     }
-    const insertion = { permit, origin: caller.origin, fields: text, ...checked };
+    const insertion = { permit, origin: caller.origin, fields: text, ...checked, judgement };
     if (claim) return await inTurn(() => createOnce(store, insertion, claim));
     const row = await insertInTurn(writes, caller, insertion, heavy);
     return row && { outcome: row, isReplayed: false };

@@ -7,6 +7,7 @@ import type { Origin } from '../../network/origin.ts';
 import { LockNotHadError, withUnknownOutcome } from '../../database/failure.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
+import { fullRights } from '../../rights/field-view.ts';
 import type { Permit } from '../../rights/permit.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { Claim } from '../idempotency/idempotency.ts';
@@ -15,14 +16,20 @@ import type { InsertedRow } from './create-statements.ts';
 import { changeValues } from './changed.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { Checked, CheckedFields } from './rules.ts';
+import type { Judgement } from './judge.ts';
 import type { Versions } from './statements.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { underRules, underRulesOnce, type CompanionWrite } from './violations.ts';
 import { writeStatementsOf } from './write-statements.ts';
-import { placeOf } from '../find-entity.ts';
+import { placeOf, type Place } from '../find-entity.ts';
+
+/** The judgement of a change, which a permit with rules needs; undefined for any other permit. */
+interface Judged {
+  judgement?: Judgement | undefined;
+}
 
 /** A new entity. */
-export interface Insertion extends CheckedFields {
+export interface Insertion extends CheckedFields, Judged {
   permit: Permit<'create'>;
   origin: Origin;
   /** Drawn before; undefined for a new one. */
@@ -30,7 +37,7 @@ export interface Insertion extends CheckedFields {
 }
 
 /** Other fields of an entity. */
-export interface Merge extends Checked {
+export interface Merge extends Checked, Judged {
   /** JSON text of an object, which is merged into the fields (RFC 7396); for a restore all fields. */
   patch: string;
   /** The result of the patch for the only version in `versions`, as a preview has shown; undefined if there was none. To merge again takes 20 µs of PostgreSQL. */
@@ -56,19 +63,30 @@ export type EntityWrite = Insertion | Replacement;
 /** Characters that PostgreSQL writes for each one of the fields: the row and its log, and for a replacement the former version and its log. */
 const writtenTimes = { insertion: 2, replacement: 4 };
 
-/** Counts the row for the sender of the write, and returns it. */
-function counted<T extends EntityRow | undefined>(write: EntityWrite, row: T): T {
+/** Counts the row for the sender of the write, and returns it with the fields that the caller sees. */
+function answered<T extends EntityRow | undefined>(write: EntityWrite, row: T): T {
   const times = isInsertion(write) ? writtenTimes.insertion : writtenTimes.replacement;
   if (row) write.origin.cost?.add('written', times * row.fields.length);
-  return row;
+  const { judgement } = write;
+  return row && judgement ? { ...row, fields: judgement.shown(row.fields) } : row;
 }
 
 const isInsertion = (write: EntityWrite): write is Insertion => !('statement' in write);
 
-const statementsOf = ({ companion, permit }: EntityWrite) => writeStatementsOf(companion?.layout, permit);
+/** A change under rules is written as it was judged: into the version that the rules were tested on. Throws an Error for one that was not. */
+function statementsOf(write: EntityWrite) {
+  const { companion, permit, judgement } = write;
+  if (!permit.change) return writeStatementsOf(companion?.layout, permit);
+  if (!judgement || (!isInsertion(write) && write.versions?.length !== 1)) throw new Error('a change under rules has to be judged');
+  return writeStatementsOf(companion?.layout, fullRights);
+}
 
 const changeOf = ({ permit, origin, typeRevision }: Pick<EntityWrite, 'permit' | 'origin' | 'typeRevision'>) =>
   changeValues(permit, origin, typeRevision);
+
+/** The place of a row; of any user if the change was judged. */
+const writtenPlace = (permit: Permit<'update'>, key: string): Place =>
+  permit.change ? { name: permit.entity, owner: null, key } : placeOf(permit, key);
 
 /** The companion row that the statement writes; undefined for none. */
 function companionWriteOf(write: EntityWrite): CompanionWrite | undefined {
@@ -78,11 +96,11 @@ function companionWriteOf(write: EntityWrite): CompanionWrite | undefined {
 
 /** The input row of a statement that several writes share. */
 function inputOf(write: EntityWrite): string {
-  const { permit, companion } = write;
+  const { companion } = write;
   if (isInsertion(write))
-    return rowOf({ ...changeOf(write), name: permit.entity, given: write.key, ...companion?.values }, 'fields', write.fields);
-  const { key, versions, limitBytes, kept, merged, patch } = write;
-  const change = { ...changeOf(write), ...placeOf(permit, key), versions, limit: limitBytes };
+    return rowOf({ ...changeOf(write), name: write.permit.entity, given: write.key, ...companion?.values }, 'fields', write.fields);
+  const { permit, key, versions, limitBytes, kept, merged, patch } = write;
+  const change = { ...changeOf(write), ...writtenPlace(permit, key), versions, limit: limitBytes };
   const values = { ...change, ...companion?.values, ...(kept && { kept }) };
   return merged === undefined ? rowOf(values, 'patch', patch) : rowOf(values, 'merged', merged);
 }
@@ -92,7 +110,7 @@ const companionText = ({ companion }: Checked): string => JSON.stringify(compani
 /** The values of the statement of one replacement. */
 function valuesOf(write: Replacement) {
   const { permit, key, patch, versions, limitBytes } = write;
-  return { ...changeOf(write), ...placeOf(permit, key), patch, versions, limit: limitBytes, companion: companionText(write) };
+  return { ...changeOf(write), ...writtenPlace(permit, key), patch, versions, limit: limitBytes, companion: companionText(write) };
 }
 
 /**
@@ -104,7 +122,7 @@ export async function executeGrouped(store: Statements, write: EntityWrite): Pro
   const { insertMany, updateMany } = statementsOf(write);
   const statement = isInsertion(write) ? insertMany : updateMany;
   try {
-    return counted(
+    return answered(
       write,
       await withUnknownOutcome(underRules(companionWriteOf(write), () => store.writeGrouped(statement, inputOf(write)))),
     );
@@ -123,7 +141,7 @@ export async function executeAlone(store: Statements, write: EntityWrite): Promi
   const run = isInsertion(write)
     ? () => store.writeAlone(statements.insertMany, inputOf(write))
     : async () => (await store.run(statements[write.statement], valuesOf(write)))[0];
-  return counted(write, await withUnknownOutcome(underRules(companionWriteOf(write), run)));
+  return answered(write, await withUnknownOutcome(underRules(companionWriteOf(write), run)));
 }
 
 /**
@@ -133,7 +151,7 @@ export async function executeAlone(store: Statements, write: EntityWrite): Promi
 export async function executeClaimed(store: Statements, write: Insertion, claim: Claim): Promise<EntityRow | undefined> {
   const { insertWithKey } = statementsOf(write);
   const values = { ...changeOf(write), ...claim, fields: write.fields, companion: companionText(write) };
-  return counted(
+  return answered(
     write,
     await withUnknownOutcome(underRules(companionWriteOf(write), async () => (await store.run(insertWithKey, values))[0])),
   );
@@ -154,9 +172,8 @@ export async function executeWithin(
       ? statements[write.statement].query(valuesOf(write))
       : statements.insertMany.query({ rows: `[${write.map(inputOf).join()}]` });
   const { rows } = await underRulesOnce(companionWriteOf(first), () => trx.executeQuery<EntityRow>(query));
-  for (const row of rows) counted(first, row);
   if (!('statement' in write) && rows.length !== write.length) throw new TypeChanged();
-  return rows;
+  return rows.map((row) => answered('statement' in write ? write : (write.find(({ key }) => key === row.key) ?? first), row));
 }
 
 const charactersOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
@@ -175,7 +192,7 @@ export async function insertPortion(
   { origin, typeRevision, layout }: PortionOrigin,
   texts: readonly string[],
 ): Promise<InsertedRow[]> {
-  const { insertBulk } = writeStatementsOf(layout, permit);
+  const { insertBulk } = writeStatementsOf(layout, permit.change ? fullRights : permit);
   const values = { ...changeOf({ permit, origin, typeRevision }), name: permit.entity, rows: `[${texts.join()}]` };
   const { rows } = await whileTypeLasts(() => trx.executeQuery(insertBulk.query(values)));
   if (rows.length !== texts.length) throw new TypeChanged();
@@ -189,7 +206,7 @@ export type PortionReplacement = Pick<Replacement, 'permit' | 'origin' | 'key' |
 /** The text of a row for {@link replacePortion}. */
 export function replacementText(write: PortionReplacement): string {
   const { permit, key, version, limitBytes, companion, fields } = write;
-  return rowOf({ ...changeOf(write), ...placeOf(permit, key), version, limit: limitBytes, ...companion?.values }, 'fields', fields);
+  return rowOf({ ...changeOf(write), ...writtenPlace(permit, key), version, limit: limitBytes, ...companion?.values }, 'fields', fields);
 }
 
 /** Replaces the fields of entities, each a text of {@link replacementText}, and returns the places of those that had their version. Throws likewise. */
@@ -199,7 +216,7 @@ export async function replacePortion(
   { origin, layout }: Omit<PortionOrigin, 'typeRevision'>,
   texts: readonly string[],
 ): Promise<ReadonlySet<number>> {
-  const { replaceMany } = writeStatementsOf(layout, permit);
+  const { replaceMany } = writeStatementsOf(layout, permit.change ? fullRights : permit);
   const { rows } = await whileTypeLasts(() => trx.executeQuery(replaceMany.query({ rows: `[${texts.join()}]` })));
   origin.cost?.add('written', writtenTimes.replacement * charactersOf(texts));
   return new Set(rows.map(({ n }) => Number(n) - 1));

@@ -7,7 +7,6 @@ import type { Companion } from '../companion/layout.ts';
 import { inputColumns, inputNames, insertRows, updateRows, writtenWith } from '../companion/rows.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
 import { coverageInput, rowsCovered, type Coverage } from '../../rights/coverage.ts';
-import type { FieldView } from '../../rights/field-view.ts';
 import type { StatementVariant } from '../covered-statements.ts';
 import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { areLight } from '../size-classes.ts';
@@ -18,14 +17,15 @@ import { typeIsCurrent } from '../type-revision.ts';
 
 const inputIsOfCurrentType = typeIsCurrent(sql.ref('input.name'), sql.ref('input.typeRevision'));
 
+const writtenRows = sql`written join input using (n)`;
+
 /** Each changed row with the request that changed it: `n` is the number of the row that came in for it. */
-const rowsOfRequests = (view: FieldView) => ({
+const rowsOfRequests = {
   value: (name: string) => sql.ref(name),
   rows: writtenRows,
-  returning: sql`n, ${columnList(view)}`,
-});
+  returning: sql`n, ${columnList}`,
+};
 
-const writtenRows = sql`written join input using (n)`;
 
 /** Further columns of a grouped statement's input, `typed` for `jsonb_to_recordset`, and their names. */
 interface InputColumns {
@@ -46,7 +46,7 @@ function inputOf(companion: Companion | null): InputColumns {
  * Inserts several entities of names with this companion table, or of all names without one. The key is drawn before the row is written, because it tells
  * afterwards which row came of which request. Leaves out rows whose type has changed.
  */
-export const prepareInsertMany = ({ companion, rights: { view }, variant }: StatementVariant) => {
+export const prepareInsertMany = ({ companion, variant }: StatementVariant) => {
   const input = inputOf(companion);
   return prepareGrouped<EntityRow>(
     'entity.insert-many',
@@ -66,7 +66,7 @@ export const prepareInsertMany = ({ companion, rights: { view }, variant }: Stat
       )`,
         written: sql`select n, inserted.* from inserted join input using (key)`,
         companion: companion ? insertRows(companion, writtenWith(companion, writtenRows)) : undefined,
-        ...rowsOfRequests(view),
+        ...rowsOfRequests,
       }),
     variant,
   );
@@ -87,8 +87,9 @@ const isUpdatedBy = (
  * transaction is changing, heavy rows, and rows whose type has changed. Of requests that change the same row it leaves out all but one. A row that
  * stays as it is, it returns without a lock and a write (decision 220).
  */
-export const prepareUpdateMany = ({ companion, rights: { coverage, view }, variant }: StatementVariant) => {
+export const prepareUpdateMany = ({ companion, rights: { coverage }, variant }: StatementVariant) => {
   const isUpdated = isUpdatedBy(coverage);
+  const caller = coverageInput(coverage);
   const input = inputOf(companion);
   const [kept, typedKept] = companion ? [sql`kept,`, sql`kept text[],`] : [sql``, sql``];
   return prepareGrouped<EntityRow>(
@@ -102,8 +103,8 @@ export const prepareUpdateMany = ({ companion, rights: { coverage, view }, varia
       input as materialized (
         select *
         from rows from (jsonb_to_recordset(${rows}::jsonb)
-          as (name text, key bigint, ${coverageInput.typed}, versions bigint[], patch jsonb, merged jsonb, "limit" int, ${typedKept} ${input.typed}))
-          with ordinality as input (name, key, ${coverageInput.names}, versions, patch, merged, "limit", ${kept} ${input.names}, n)
+          as (name text, key bigint, ${caller.typed}, versions bigint[], patch jsonb, merged jsonb, "limit" int, ${typedKept} ${input.typed}))
+          with ordinality as input (name, key, ${caller.names}, versions, patch, merged, "limit", ${kept} ${input.names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
           select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields,
@@ -123,7 +124,7 @@ export const prepareUpdateMany = ({ companion, rights: { coverage, view }, varia
             select entity.* from entity where ${isUpdated} and ${isUnchanged} and ${isWithin(sql`entity.fields`, sql.ref('input.limit'))} offset 0
           ) as found`,
         companion: companion ? updateRows(companion, writtenWith(companion, writtenRows, sql.ref('kept'))) : undefined,
-        ...rowsOfRequests(view),
+        ...rowsOfRequests,
       }),
     variant,
   );

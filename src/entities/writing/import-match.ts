@@ -10,6 +10,7 @@ import { freshFields } from './fresh-fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { ImportMatching, PortionRequest, PortionRow, PortionTally, RowChange } from './import-rows.ts';
 import { matchEntities, type ImportMode, type ImportRule, type MatchedEntity } from './import-statements.ts';
+import { judgeMerges, withPresets, type JudgedMerge, type Judgement } from './judge.ts';
 import { referencePaths } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import { allowChange, guardOfVersion, requirePrecondition, type Guard, type NextFields } from './rules.ts';
@@ -19,11 +20,16 @@ import { conflictProblem, duplicatesAt } from './violations.ts';
 
 export class RowMatcher {
   readonly #trx: Transaction<Database>;
-  readonly #request: Pick<PortionRequest, 'type' | 'limitBytes'>;
+  readonly #request: Pick<PortionRequest, 'type' | 'limitBytes' | 'create'>;
   readonly #by: ImportMatching;
   readonly #tally: PortionTally;
 
-  constructor(trx: Transaction<Database>, request: Pick<PortionRequest, 'type' | 'limitBytes'>, by: ImportMatching, tally: PortionTally) {
+  constructor(
+    trx: Transaction<Database>,
+    request: Pick<PortionRequest, 'type' | 'limitBytes' | 'create'>,
+    by: ImportMatching,
+    tally: PortionTally,
+  ) {
     this.#trx = trx;
     this.#request = request;
     this.#by = by;
@@ -33,14 +39,17 @@ export class RowMatcher {
   /** The change that each row would make, and the rows that come later because of their size. */
   async changesOf(rows: readonly PortionRow[]): Promise<{ changes: RowChange[]; again: PortionRow[] }> {
     const matches = await this.entitiesOf(rows);
+    const judged = await this.#judge(rows, matches);
     const [changes, again]: [RowChange[], PortionRow[]] = [[], []];
     const pauses = new Pauses();
     for (const [index, row] of rows.entries()) {
       await pauses.whenLong();
       const match = matches.get(index);
       if (!match) throw new Error('there is an answer for each row');
-      if (match.isDeferred) again.push(row);
-      else changes.push(...(await this.#changeOf(row, match)));
+      const change = judged.get(index);
+      const isLost = change !== undefined && change.version !== match.version;
+      if (match.isDeferred || isLost) again.push(row);
+      else changes.push(...(await this.#changeOf(row, match, change?.judgement)));
     }
     return { changes, again };
   }
@@ -57,8 +66,31 @@ export class RowMatcher {
     return new Map(found.rows.map((match) => [Number(match.n) - 1, match]));
   }
 
+  /** The judgements of the rows whose entities are covered, by their places; none for a permit without rules. */
+  async #judge(rows: readonly PortionRow[], matches: ReadonlyMap<number, MatchedEntity>): Promise<Map<number, JudgedMerge>> {
+    const { mode, update } = this.#by;
+    const judged = new Map<number, JudgedMerge>();
+    if (!update.change) return judged;
+    const covered = [...matches].flatMap(([index, { key, version, merged, isDeferred }]) => {
+      const row = rows[index];
+      if (!row || key === null || version === null || isDeferred) return [];
+      const sent = { ...(row.fields as object), ...(row.emptied === undefined ? {} : (parseJson(row.emptied) as object)) };
+      const members = mode === 'replace' ? undefined : Object.keys(sent);
+      return { index, wanted: { key, members, ...(merged === null ? { patch: '{}' } : { merged }) } };
+    });
+    const look = { light: false, paths: [] };
+    const store = statementsWithin(this.#trx);
+    const wanted = covered.map((each) => each.wanted);
+    const found = await judgeMerges(store, update, update.change, wanted, look);
+    for (const [place, { index }] of covered.entries()) {
+      const one = found[place];
+      if (one !== undefined && one !== 'forbidden') judged.set(index, one);
+    }
+    return judged;
+  }
+
   /** None if the row is refused, or changes nothing. */
-  async #changeOf(row: PortionRow, match: MatchedEntity): Promise<RowChange[]> {
+  async #changeOf(row: PortionRow, match: MatchedEntity, judgement: Judgement | undefined): Promise<RowChange[]> {
     const { rule, mode, update } = this.#by;
     const { hash, key, version } = match;
     const first = hash === null ? undefined : this.#tally.conflicts.firstRow(hash);
@@ -71,11 +103,12 @@ export class RowMatcher {
           rule.kind === 'unique' ? conflictOf(rule.companion, rule.unique) : await refusalOf(statementsWithin(this.#trx), update, key),
       });
     else if (match.isUnchanged) {
+      if (!this.#isAllowed(row, judgement)) return [];
       this.#tally.outcome.unchanged += 1;
       this.#accept(row, hash, row, undefined);
     } else {
       const { removed, present } = match;
-      return this.#accept(row, hash, this.#mergedInto(row, match, version), { key, version, removed: removed ?? 0, present });
+      return this.#accept(row, hash, this.#mergedInto(row, match, version, judgement), { key, version, removed: removed ?? 0, present });
     }
     return [];
   }
@@ -89,24 +122,39 @@ export class RowMatcher {
 
   /** The row as a new entity; undefined, with the row refused, if the type does not accept it. */
   #newFields(row: PortionRow, mode: ImportMode): PortionRow | undefined {
-    if (mode === 'replace') return row;
-    const { fields, text } = mode === 'merge' ? freshFields(row) : row;
-    return this.#allowed(row, { text, fields });
+    const sent = mode === 'merge' ? freshFields(row) : row;
+    const { fields, text } = withPresets(this.#request.create, sent);
+    return mode === 'replace' && text === row.text ? row : this.#allowed(row, { text, fields });
   }
 
   /** The row with the merged fields; undefined, with the row refused, if the entity may not have them. */
-  #mergedInto(row: PortionRow, { merged }: MatchedEntity, version: string): PortionRow | undefined {
+  #mergedInto(row: PortionRow, { merged }: MatchedEntity, version: string, judgement: Judgement | undefined): PortionRow | undefined {
     const { limitBytes } = this.#request;
     const next = merged === null ? undefined : { text: merged, fields: parseJson(merged), limitBytes, isStoredText: true };
-    return this.#allowed(row, next, { guard: guardOfVersion(row.version), state: { version } });
+    return this.#allowed(row, next, { judgement, guard: guardOfVersion(row.version), state: { version } });
+  }
+
+  /** Whether the rules let the row be sent, although it changes nothing. Otherwise it is refused. */
+  #isAllowed(row: PortionRow, judgement: Judgement | undefined): boolean {
+    try {
+      judgement?.requireWritable();
+      return true;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.#tally.refuse({ row: row.row, problem: error });
+      return false;
+    }
   }
 
   /** The row with other fields, or the same; undefined, with the row refused, if the entity may not have them. */
-  #allowed(row: PortionRow, next: NextFields | undefined, present?: { guard: Guard; state: { version: string } }): PortionRow | undefined {
+  #allowed(
+    row: PortionRow,
+    next: NextFields | undefined,
+    present?: { judgement: Judgement | undefined; guard: Guard; state: { version: string } },
+  ): PortionRow | undefined {
     const { type } = this.#request;
     try {
-      if (next)
-        return { ...row, text: next.text, fields: next.fields, ...allowChange({ view: this.#by.update.view, type, next, ...present }) };
+      if (next) return { ...row, text: next.text, fields: next.fields, ...allowChange({ type, next, ...present }) };
       if (present) requirePrecondition(type, present.guard, present.state.version);
       return row;
     } catch (error) {

@@ -4,12 +4,13 @@ import type { Companion } from '../companion/layout.ts';
 import type { Store } from '../../database/port.ts';
 import { statementsWithin } from '../../database/statements-within.ts';
 import type { Database } from '../../database/tables.ts';
-import type { Problem } from '../../problems/errors.ts';
+import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { bulkRowOf } from './create-statements.ts';
 import type { PortionConflicts } from './conflicts.ts';
 import { insertPortion, replacementText, replacePortion } from './execute.ts';
 import { RowMatcher } from './import-match.ts';
+import { judgeCreations, type Judgement } from './judge.ts';
 import { PortionTally, type PortionOutcome, type PortionRequest, type PortionRow, type RowChange } from './import-rows.ts';
 import type { ImportRule } from './import-statements.ts';
 import { faultsOfReferences } from './references.ts';
@@ -77,11 +78,12 @@ class Portion {
     return this.#tally.outcome;
   }
 
-  /** The changes that no rule of the type forbids. The rows of the others are refused. */
+  /** The changes that the rights and the rules of the type allow. The rows of the others are refused. */
   async #accepted(wanted: readonly RowChange[]): Promise<RowChange[]> {
     const layout = this.#layout;
-    if (!layout) return [...wanted];
-    const changes = await this.#withReferences(layout, wanted);
+    const permitted = await this.#permitted(wanted);
+    if (!layout) return permitted;
+    const changes = await this.#withReferences(layout, permitted);
     const { by } = this.#request;
     const applied = by?.rule.kind === 'unique' ? by.rule.unique : undefined;
     const candidates = changes.map(({ row, match }) => ({ row: row.row, key: match?.key ?? null, values: row.companion?.values ?? {} }));
@@ -91,6 +93,31 @@ class Portion {
       if (conflict) this.#tally.refuse({ row: row.row, ...conflict });
       return !conflict;
     });
+  }
+
+  /** The changes without the new entities that the rules of the permit do not allow. */
+  async #permitted(wanted: readonly RowChange[]): Promise<RowChange[]> {
+    const { create } = this.#request;
+    if (!create.change) return [...wanted];
+    const fresh = wanted.filter(({ match }) => !match).map(({ row }) => row);
+    const judgements = await judgeCreations(
+      statementsWithin(this.#trx),
+      create,
+      fresh.map(({ text }) => text),
+    );
+    const refused = new Set(fresh.filter((row, index) => !this.#isAllowed(row, judgements[index])));
+    return wanted.filter(({ row }) => !refused.has(row));
+  }
+
+  #isAllowed({ row }: PortionRow, judgement: Judgement | undefined): boolean {
+    try {
+      judgement?.requireAllowed();
+      return true;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.#tally.refuse({ row, problem: error });
+      return false;
+    }
   }
 
   /** The changes whose new references lead to entities to which the caller may refer (rule 115). The rows of the others are refused. */

@@ -5,7 +5,8 @@ import type { Companion, CompanionColumn, CompanionUnique } from '../companion/l
 import { inputColumns, inputNames, updateRows, writtenWith } from '../companion/rows.ts';
 import { inSchema } from '../companion/table.ts';
 import { prepareGrouped } from '../../database/driver/write-group.ts';
-import { coverageInput, rowsCovered, rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
+import { coverageInput, rowsCovered, rowsOfPermit } from '../../rights/coverage.ts';
+import type { Permit } from '../../rights/permit.ts';
 import { changeColumns, entityChanged, formerFields, typedChangeColumns } from './changed.ts';
 import { valuesAt } from './references.ts';
 import { areSameFields } from './same-fields.ts';
@@ -37,7 +38,7 @@ export interface MatchedEntity {
   /** Null for an entity that the permit does not cover. */
   version: string | null;
   isUnchanged: boolean | null;
-  /** The fields as they are to be, JSON text; null if nothing changes, and with `replace`. */
+  /** The fields as they are to be, JSON text; null if nothing changes, and with `replace` for a permit without rules. */
   merged: string | null;
   /** How many members outside of arrays the entity has and would no longer have; null if nothing changes. */
   removed: number | null;
@@ -48,7 +49,7 @@ export interface MatchedEntity {
 }
 
 export interface MatchRequest {
-  permit: CoveredRows;
+  permit: Permit<'update'>;
   mode: ImportMode;
   /** A JSON array. */
   rows: string;
@@ -59,6 +60,9 @@ export interface MatchRequest {
 /** SQL: for each row of `rows` the entity that belongs to it by the rule. */
 export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: MatchRequest): RawBuilder<MatchedEntity> {
   const { typed, names, hash, found } = rule.kind === 'key' ? byKey() : byUnique(rule);
+  const isReplaced = mode === 'replace' && !permit.change;
+  // Hidden fields stay as they are.
+  const wanted = mode === 'replace' && permit.change ? sql`input.fields || ${permit.change.hiddenOfCaller('entity')}` : wantedFields[mode];
   // The lateral joins take the rows one by one from the indexes: the planner cannot estimate that there are few.
   return sql<MatchedEntity>`
     select n, hash, key, version, "isUnchanged", removed, present, coalesce(before > ${sql.lit(maximumMergedBytes)}, false) as "isDeferred",
@@ -67,7 +71,7 @@ export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: M
       select *, sum(octet_length(merged)) over (order by n) - octet_length(merged) as before
       from (
         select input.n, ${hash} as hash, found.key, entity.version, entity."isUnchanged", entity.present,
-          ${mode === 'replace' ? sql`null::text` : sql`case when not entity."isUnchanged" then entity.wanted::text end`} as merged,
+          ${isReplaced ? sql`null::text` : sql`case when not entity."isUnchanged" then entity.wanted::text end`} as merged,
           case when not entity."isUnchanged" then json_count_removed(entity.fields, entity.wanted) end as removed
         from rows from (jsonb_to_recordset(${rows}::jsonb) as (fields jsonb, emptied jsonb, ${typed}))
           with ordinality as input (fields, emptied, ${names}, n)
@@ -75,7 +79,7 @@ export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: M
         left join lateral (
           select version, fields, wanted, ${areSameFields(sql`present.fields`, sql`wanted`)} as "isUnchanged",
             ${valuesAt(sql`present.fields`, sql`${paths}`)} as present from (
-            select entity.version, entity.fields, ${wantedFields[mode]} as wanted from entity
+            select entity.version, entity.fields, ${wanted} as wanted from entity
             where ${rowsOfPermit(permit)} and entity.key = found.key offset 0
           ) as present offset 0
         ) as entity on true
@@ -124,6 +128,7 @@ export const prepareReplaceMany = ({ companion, rights: { coverage }, variant }:
   const names = sql.join([changeColumns, ...(companion ? inputNames(companion) : [])]);
   const typed = sql.join([typedChangeColumns, ...(companion ? inputColumns(companion) : [])]);
   const rows = sql`written join input using (n)`;
+  const caller = coverageInput(coverage);
   return prepareGrouped<object>(
     'entity.replace-many',
     (values) =>
@@ -134,8 +139,8 @@ export const prepareReplaceMany = ({ companion, rights: { coverage }, variant }:
       input as materialized (
         select *
         from rows from (jsonb_to_recordset(${values}::jsonb)
-          as (name text, key bigint, ${coverageInput.typed}, version bigint, fields jsonb, "limit" int, ${typed}))
-          with ordinality as input (name, key, ${coverageInput.names}, version, fields, "limit", ${names}, n)
+          as (name text, key bigint, ${caller.typed}, version bigint, fields jsonb, "limit" int, ${typed}))
+          with ordinality as input (name, key, ${caller.names}, version, fields, "limit", ${names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
           select entity.name, entity.key, input.fields, ${formerFields('entity')} as former from entity

@@ -11,8 +11,9 @@ import type { Merge } from './execute.ts';
 import { referencePaths, refersFreely, requireReferences } from './references.ts';
 import { refusalOf } from './refusal.ts';
 import { inRounds } from './rounds.ts';
-import { allowChange, assertWritable, lacksGuard, requirePrecondition, untyped, type Guard } from './rules.ts';
-import { previewUpdate } from './preview.ts';
+import { allowChange, lacksGuard, requirePrecondition, untyped, type Guard } from './rules.ts';
+import { judgeMerge, type Judgement } from './judge.ts';
+import { previewUpdate, type PreviewedRow } from './preview.ts';
 
 export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {
   /** Whether merging the patch may cost much, whatever it is merged into. */
@@ -21,7 +22,7 @@ export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {
 
 /** The merge that needs no look at the entity; undefined if the rules of the type may depend on what the entity has besides. */
 export function directMerge(permit: Permit<'update'>, type: EntityType | undefined, change: Change): Merge | undefined {
-  assertWritable(permit.view, change.patch);
+  if (permit.change) return undefined;
   if (!type) return { ...change, ...untyped };
   if (type.mayBeUnfit || lacksGuard(type, change)) return undefined;
   const patch = parseJson(change.patch) as Record<string, unknown>;
@@ -57,9 +58,11 @@ export async function checkMerge(
 ): Promise<CheckedMerge> {
   const { patch, limitBytes } = change;
   let type = await types.find(permit.entity);
-  const { version, fields, present } = await inRounds(async () => {
-    const found = await previewUpdate(store, permit, key, { patch, light, paths: referencePaths(permit, type?.companion) });
-    if (!found) throw await refusalOf(store, permit, key);
+  const { version, fields, present, judgement } = await inRounds(async () => {
+    const look = { light, paths: referencePaths(permit, type?.companion) };
+    const found = permit.change
+      ? await judgeMerge(store, permit, permit.change, { key, patch }, look)
+      : await previewOf(store, permit, key, { patch, ...look });
     if (found.typeRevision === (type?.revision ?? '0')) return found;
     type = await types.at(permit.entity, found.typeRevision);
     return undefined;
@@ -69,13 +72,25 @@ export async function checkMerge(
     return { ...change, ...untyped, isOfHeavy: true };
   }
   const checked = allowChange({
-    view: permit.view,
+    judgement,
     type,
     guard: change,
     state: { version },
     next: { text: fields, patch, limitBytes, isStoredText: true },
   });
   await requireReferences(store, permit, checked.companion, { present, ...(created && { created }) });
-  const merge = type ? { ...change, ...checked, versions: [version], merged: fields } : { ...change, ...checked };
+  const merge = type || judgement ? { ...change, ...checked, versions: [version], merged: fields, judgement } : { ...change, ...checked };
   return { ...merge, isOfHeavy: false };
+}
+
+/** What the patch makes of an entity, for a permit without rules. Throws as {@link refusalOf}. */
+async function previewOf(
+  store: MergeView['store'],
+  permit: Permit<'update'>,
+  key: string,
+  look: Parameters<typeof previewUpdate>[3],
+): Promise<PreviewedRow & { judgement?: Judgement }> {
+  const found = await previewUpdate(store, permit, key, look);
+  if (!found) throw await refusalOf(store, permit, key);
+  return found;
 }

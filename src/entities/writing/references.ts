@@ -28,7 +28,7 @@ export interface ReferringRow {
 const findCovered = prepareCovered<{ targets: string }, { name: string; key: string }>('entity.owned', (value, { coverage }) =>
   sql<{ name: string; key: string }>`
     select entity.name, entity.key
-    from jsonb_to_recordset(${value('targets')}::jsonb) as input (name text, key bigint, ${coverageInput.typed})
+    from jsonb_to_recordset(${value('targets')}::jsonb) as input (name text, key bigint, ${coverageInput(coverage).typed})
     cross join lateral (
       select entity.name, entity.key from entity
       where ${rowsCovered(coverage, (name) => sql.ref(`input.${name}`))} and entity.key = input.key offset 0

@@ -6,11 +6,11 @@ import { findFault, jsonLimits } from '../../json/json.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
-import type { FieldView } from '../../rights/field-view.ts';
 import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import { acceptedVersions } from '../etag.ts';
 import { expansionOf } from '../stored-size.ts';
+import type { Judgement } from './judge.ts';
 import type { Versions } from './statements.ts';
 
 /** The caller's expectation of the entity that it changes. */
@@ -51,8 +51,8 @@ export interface NextFields {
 
 /** A change of one entity. */
 export interface WantedChange {
-  /** The fields that the caller may write. */
-  view: FieldView;
+  /** What the rules of the permit say; undefined for a permit without rules. */
+  judgement?: Judgement | undefined;
   type: EntityType | undefined;
   /** Undefined where there is no precondition, as of a new entity. */
   guard?: Guard;
@@ -81,28 +81,38 @@ export const untyped: Checked = { typeRevision: '0', companion: undefined };
 /**
  * Returns what the statement needs to know of the fields. Throws
  * - 412, 428: as {@link requirePrecondition}.
- * - 403: as {@link assertWritable}.
+ * - 403: the rules of the permit do not allow a field, or its value.
  * - 413: the fields are too large.
  * - 422: they do not fit the type, or have a text that no index can hold.
  */
-export function allowChange({ view, type, guard, state, next }: WantedChange): Checked {
-  const { text, patch, limitBytes, isStoredText = false, isPart = false } = next;
+export function allowChange({ judgement, type, guard, state, next }: WantedChange): Checked {
+  const { text, limitBytes, isStoredText = false } = next;
   if (guard && state) requirePrecondition(type, guard, state.version);
-  assertWritable(view, patch ?? text);
+  judgement?.requireWritable();
   if (limitBytes !== undefined && isStoredText) requireSize(Buffer.byteLength(text), limitBytes);
   else if (limitBytes !== undefined) requireStoredSize(text, limitBytes);
-  if (!type) return untyped;
+  const checked = type ? checkFields(type, next, judgement) : untyped;
+  judgement?.requireAccepted();
+  return checked;
+}
+
+function checkFields(type: EntityType, { text, patch, isPart = false, ...next }: NextFields, judgement: Judgement | undefined): Checked {
   const fields = next.fields ?? parseJson(text);
-  if (!isPart) type.check(fields, patch === undefined ? undefined : () => parseJson(patch));
+  const check = () => type.check(fields, patch === undefined ? undefined : () => parseJson(patch));
+  if (!isPart && judgement) placingFaults(judgement, check);
+  else if (!isPart) check();
   const layout = type.companion;
   return { typeRevision: type.revision, companion: layout ? { layout, values: companionValues(layout, fields) } : undefined };
 }
 
-/** Throws 403 if the caller may not write one of the members of `text`, the JSON text of an object that it has sent. */
-export function assertWritable(view: FieldView, text: string): void {
-  if (view.kind === 'whole') return;
-  const names = Object.keys(parseJson(text) as object);
-  if (!names.every((name) => view.isWritable(name))) throw new Problem('forbidden');
+/** Runs `check`. The faults that it throws lead to no field that the caller neither has sent nor sees. */
+function placingFaults(judgement: Judgement, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof Problem) throw error.withFaults(judgement.placed(error.faults));
+    throw error;
+  }
 }
 
 /** Whether the type requires If-Match and the caller has not sent it. */

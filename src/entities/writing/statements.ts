@@ -57,7 +57,8 @@ export const lockInOrder = (places: readonly (CoveredRows & { key: string })[]) 
   const covered = (coverage: Coverage) => rowsCovered(coverage, (name) => sql.ref(`input.${name}`));
   const each = [...coverages].map(([digest, coverage]) => sql`(input.digest = ${digest} and ${covered(coverage)})`);
   const isCovered = only && others.length === 0 ? covered(only) : sql`(${sql.join(each, sql` or `)})`;
-  const columns = others.length === 0 ? coverageInput.typed : sql`${coverageInput.typed}, digest text`;
+  const { typed } = coverageInput(...coverages.values());
+  const columns = others.length === 0 ? typed : sql`${typed}, digest text`;
   const input = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (name text, key bigint, ${columns})`;
   return sql`
     select from entity join ${input} on ${isCovered} and entity.key = input.key
@@ -95,7 +96,7 @@ interface OneMerge {
  */
 const changeOne =
   (name: string, event: 'entity.updated' | 'entity.restored', { fields, candidates, isUnchanged }: OneMerge) =>
-  ({ companion, rights: { coverage, view }, variant }: StatementVariant) =>
+  ({ companion, rights: { coverage }, variant }: StatementVariant) =>
     prepare<OneChange, EntityRow>(
       name,
       (value) => {
@@ -115,7 +116,7 @@ const changeOne =
           written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*, merged.former`,
           value,
           companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
-          returning: columnList(view),
+          returning: columnList,
         }).compile(builder);
       },
       variant,
@@ -160,7 +161,7 @@ export const prepareDeleteOne = deleteOne('entity.delete');
 export const prepareTrashOne = deleteOne('entity.trash', (value) => moveToTrash(value('userName'), value('trashKeep')));
 
 /** Brings an entity back from the trash, with the fields of the patch, as its next version. */
-export const prepareUndeleteOne = ({ companion, rights: { coverage, view }, variant }: StatementVariant) =>
+export const prepareUndeleteOne = ({ companion, rights: { coverage }, variant }: StatementVariant) =>
   prepare<OneChange, EntityRow>(
     'entity.undelete',
     (value) =>
@@ -180,7 +181,7 @@ export const prepareUndeleteOne = ({ companion, rights: { coverage, view }, vari
           returning entity.*`,
         value,
         companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
-        returning: columnList(view),
+        returning: columnList,
       }).compile(builder),
     variant,
   );

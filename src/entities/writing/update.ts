@@ -36,7 +36,7 @@ export async function updateEntity(
   const look = (light: boolean) => checkMerge({ store, types, light }, permit, key, change);
   const write = (merge: Merge): Replacement => ({ ...merge, statement: 'updateOne', permit, origin: caller.origin, key });
   const alone = async () => {
-    let merge = (await types.find(permit.entity)) ? await look(false) : { ...change, ...untyped };
+    let merge = permit.change || (await types.find(permit.entity)) ? await look(false) : { ...change, ...untyped };
     return await inRounds(async () => {
       const row = await executeAlone(store, write(merge));
       if (!row) merge = await look(false);

@@ -4,6 +4,7 @@ import { inputType, storedValue } from '../companion/columns.ts';
 import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
 import { rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
+import { fieldsOfPermit } from '../../rights/field-view.ts';
 import type { Permit } from '../../rights/permit.ts';
 
 export interface FoundEntity {
@@ -21,8 +22,15 @@ export function findByUnique(
 ): RawBuilder<FoundEntity> {
   return sql<FoundEntity>`
     select found.key, entity.version from ${inSchema(companion.table)} as found
-    left join entity on ${rowsOfPermit(permit)} and entity.key = found.key
+    left join entity on ${rowsOfPermit(permit)} and entity.key = found.key ${showsUnique(companion, unique, permit)}
     where ${hasValues(companion, unique, values)}`;
+}
+
+/** SQL: the condition that the row of `entity` shows the fields of the rule. Otherwise an upsert would tell their values. */
+function showsUnique({ columns }: Companion, unique: CompanionUnique, { view }: Permit<'update'>): RawBuilder<unknown> {
+  if (view.kind === 'whole') return sql``;
+  const names = columns.filter(({ name }) => unique.columns.includes(name)).map(({ field: [name = ''] }) => name);
+  return sql`and ${fieldsOfPermit(view)} ?& ${[...new Set(names)]}::text[]`;
 }
 
 /** SQL: the key of the entity whose companion row has the values of the rule. */

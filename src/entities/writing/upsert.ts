@@ -25,6 +25,7 @@ import { writeOnce, type OnceDone } from './once.ts';
 import { findAfter } from './replay.ts';
 import type { EntityRow } from '../row.ts';
 import { insertInTurn } from './create.ts';
+import { judgeCreations, withPresets } from './judge.ts';
 import { freshFields } from './fresh-fields.ts';
 import { NaturalKeys } from './natural-keys.ts';
 import { requireReferences } from './references.ts';
@@ -204,11 +205,12 @@ async function insertNew(
   caller: Caller,
   { fields: sent, patch, isHeavy, limitBytes }: Upsert,
 ): Promise<Upserted | 'exists' | undefined> {
-  const { fields, text } = freshFields({ fields: sent, text: patch });
-  const checked = allowChange({ view: permit.view, type, next: { text, fields, limitBytes } });
+  const { fields, text } = withPresets(permit, freshFields({ fields: sent, text: patch }));
+  const [judgement] = await judgeCreations(writes.store, permit, [text]);
+  const checked = allowChange({ judgement, type, next: { text, fields, limitBytes } });
   await requireReferences(writes.store, permit, checked.companion);
   try {
-    const row = await insertInTurn(writes, caller, { permit, origin: caller.origin, fields: text, ...checked }, isHeavy);
+    const row = await insertInTurn(writes, caller, { permit, origin: caller.origin, fields: text, ...checked, judgement }, isHeavy);
     return row && { row, isCreated: true };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unique-conflict') throw error;

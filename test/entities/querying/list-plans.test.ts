@@ -255,7 +255,7 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
     const path = pathByKey(filter, owner);
     const cursor = { values: [], key: '1000', direction: 'next' as const };
     expect(await affordablePath(() => expect.fail('one statement suffices'), path, cursor)).toBe(path);
-    const query = pageQuery({ ...path.query.page, ...rowsOf(path, cursor), view: wholeView, order: path.order });
+    const query = pageQuery({ ...path.query.page, ...rowsOf(path, cursor), order: path.order });
     const nodes = await service()
       .store.db.transaction()
       .execute(async (trx) => {
