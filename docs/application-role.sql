@@ -44,8 +44,8 @@ grant execute on function maintain_entity_history(integer), purge_entity_history
   make_feed_tick(), delete_old_feed_ticks(integer)
 to entity_application;
 
--- Revisions of entity types are added and never changed.
-grant select, insert on entity_type_revision to entity_application;
+-- Revisions of entity types and rules of grants are added and never changed.
+grant select, insert on entity_type_revision, grant_rule to entity_application;
 
 -- The keys of cursors and of failed sign-ins. The migrations make them, and the owner replaces them.
 grant select on service_secret to entity_application;

@@ -1034,8 +1034,35 @@ export interface components {
             name: string;
             /** @description What the role is for. */
             description: string;
-            /** @description What it allows. */
+            /** @description What it allows on any row, or on own ones. */
             grants: components["schemas"]["Grant"][];
+            /** @description What it allows on the rows and fields that rules name. */
+            rules: components["schemas"]["GrantRule"][];
+        };
+        /** @description Actions on entities of one name, on the rows that fulfil a filter and on some of their fields. */
+        GrantRule: {
+            /** @description What it is called; unique within the role and the entity name. */
+            name: string;
+            /** @description An entity name, or * for every one. */
+            entity: string;
+            /** @description What may be done. */
+            actions: ("create" | "read" | "update" | "delete" | "purge" | "label")[];
+            /** @description The rows, as they are before a change. Without it they are all. */
+            filter?: {
+                [key: string]: unknown;
+            };
+            /** @description What a row must be after a create, an update or a restore. Without it that is the filter. */
+            check?: {
+                [key: string]: unknown;
+            };
+            /** @description The fields that answers show. */
+            read?: string[];
+            /** @description The fields that may change. */
+            write?: string[];
+            /** @description Values that fill absent members of a new entity. */
+            set?: {
+                [key: string]: unknown;
+            };
         };
         /** @description Actions on an entity. */
         Grant: {

@@ -10,6 +10,7 @@ import { buildApp } from './app.ts';
 import { recordEvent } from './audit/record.ts';
 import { AuditQuota } from './audit/quota.ts';
 import { PrincipalCache } from './authn/principal-cache.ts';
+import { RuleBook } from './authn/rule-book.ts';
 import { openMetricsTokens } from './config/metrics-tokens.ts';
 import { SecretFile } from './config/secret-file.ts';
 import { ConfigError, type Config } from './config/settings.ts';
@@ -24,6 +25,7 @@ import { applyTypeFiles } from './entity-types/files.ts';
 import { LeftoverQueue } from './entity-types/leftover-queue.ts';
 import { DocumentChecks } from './entity-types/proof.ts';
 import { TypeRegistry } from './entity-types/registry.ts';
+import { typesForRules } from './entity-types/types-for-rules.ts';
 import type { StoredTypeFault } from './entity-types/stored-type.ts';
 import { claimTypes } from './oidc/provisioning/claimed-rights.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
@@ -42,7 +44,7 @@ import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
 import { OutageLog } from './telemetry/outage-log.ts';
 import { listeningLine, logConfiguration, logSecretFiles, openLog, settingsInForce } from './telemetry/logging.ts';
-import { isSuperuser, laterSchemaRisk, risksOf, uncheckedTypeRisk, youngSpaceBytes } from './start/risks.ts';
+import { isSuperuser, laterSchemaRisk, risksOf, unboundRuleRisk, uncheckedTypeRisk, youngSpaceBytes } from './start/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { Admission } from './admission/admission.ts';
 import { openPeppers } from './credentials/pepper.ts';
@@ -113,6 +115,12 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       'the value of the attribute is not of its declared type, so it counts as missing',
     ),
   );
+  const rules = new RuleBook({
+    db,
+    typeOf: typesForRules(entityTypes),
+    variables: (principal) => attributes.variablesOf(principal),
+    onUnbound: (rule) => app?.log.warn({ event: 'configuration.risky' }, unboundRuleRisk(rule)),
+  });
   const leftovers = new LeftoverQueue(store, (name, error) =>
     app?.log.warn(
       { event: 'housekeeping', job: 'type-leftovers', outcome: 'failed', type: name, err: error },
@@ -133,8 +141,9 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       serviceSecrets.enable(up);
     },
     onNotice: (notice) => {
-      if (notice.startsWith('type ')) return entityTypes.forget();
-      if (notice === 'attribute') return attributes.forget();
+      // Principals have rules that are bound to types and attributes.
+      if (notice.startsWith('type ')) entityTypes.forget();
+      if (notice === 'attribute') attributes.forget();
       principals.forget(notice);
       if (notice === 'all') serviceSecrets.forget();
     },
@@ -157,6 +166,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       store,
       readers,
       principals,
+      rules,
       listener,
       entityTypes,
       attributes,

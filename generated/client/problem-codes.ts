@@ -27,6 +27,7 @@ export type ProblemCode =
   | 'confirmation-required'
   | 'unique-conflict'
   | 'still-referenced'
+  | 'older-version'
   | 'answer-gone'
   | 'position-gone'
   | 'precondition-failed'

@@ -228,9 +228,57 @@ export type Role = {
      */
     description: string;
     /**
-     * What it allows.
+     * What it allows on any row, or on own ones.
      */
     grants: Array<Grant>;
+    /**
+     * What it allows on the rows and fields that rules name.
+     */
+    rules: Array<GrantRule>;
+};
+
+/**
+ * Actions on entities of one name, on the rows that fulfil a filter and on some of their fields.
+ */
+export type GrantRule = {
+    /**
+     * What it is called; unique within the role and the entity name.
+     */
+    name: string;
+    /**
+     * An entity name, or * for every one.
+     */
+    entity: string;
+    /**
+     * What may be done.
+     */
+    actions: Array<'create' | 'read' | 'update' | 'delete' | 'purge' | 'label'>;
+    /**
+     * The rows, as they are before a change. Without it they are all.
+     */
+    filter?: {
+        [key: string]: unknown;
+    };
+    /**
+     * What a row must be after a create, an update or a restore. Without it that is the filter.
+     */
+    check?: {
+        [key: string]: unknown;
+    };
+    /**
+     * The fields that answers show.
+     */
+    read?: Array<string>;
+    /**
+     * The fields that may change.
+     */
+    write?: Array<string>;
+    /**
+     * Values that fill absent members of a new entity.
+     */
+    set?: {
+        [key: string]: unknown;
+    };
 };
 
 /**

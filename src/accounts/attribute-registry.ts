@@ -5,8 +5,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import type { Variables } from '../filter/variables.ts';
-import { fittingValues, type CallerValues, type DeclaredTypes } from '../rights/attribute-types.ts';
+import type { Variables, VariableTypes } from '../filter/variables.ts';
+import { fittingValues, type CallerTypes, type CallerValues, type DeclaredTypes } from '../rights/attribute-types.ts';
 import type { Principal } from '../rights/principal.ts';
 import { variablesOf } from '../rights/variables.ts';
 import type { AttributeOwner } from '../rights/vocabulary.ts';
@@ -40,9 +40,18 @@ export class AttributeRegistry {
 
   /** The variables of rules and filters, with the values of the caller. */
   async variablesOf(principal: Principal): Promise<Variables> {
+    return variablesOf(principal, { types: await this.#types(), values: await this.valuesOf(principal) });
+  }
+
+  /** The variables that rules may name, without values. */
+  async variableTypes(): Promise<VariableTypes> {
+    const nobody = { user: { id: '', name: '', displayName: '', attributes: {} }, profile: undefined, timeZone: null };
+    return variablesOf(nobody, { types: await this.#types(), values: { user: {}, profile: {}, claims: {} } });
+  }
+
+  async #types(): Promise<CallerTypes> {
     const claims = new Map([...this.#claims.values()].flatMap((types) => Array.from(types)));
-    const [attributes, values] = [await this.#attributes(), await this.valuesOf(principal)];
-    return variablesOf(principal, { types: { ...attributes, claims }, values });
+    return { ...(await this.#attributes()), claims };
   }
 
   async #attributes(): Promise<DeclaredAttributes> {

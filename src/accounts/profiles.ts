@@ -1,6 +1,7 @@
 /** Profiles, roles and grants in the database: the profiles of a user, and the grants of a profile. */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
+import type { RuleDocument } from '../rights/rule.ts';
 import type { GrantRow } from '../rights/vocabulary.ts';
 
 export interface ProfileRow {
@@ -12,16 +13,23 @@ export interface ProfileRow {
   roles: string[];
 }
 
+/** A grant of a role. Without a rule both are null. */
+export interface RoleGrantRow extends GrantRow {
+  name: string | null;
+  rule: RuleDocument | null;
+}
+
 export interface RoleRow {
   name: string;
   description: string;
-  grants: GrantRow[];
+  grants: RoleGrantRow[];
 }
 
-/** SQL: the grants of a row of `role`, by entity, condition and action. */
-export const grantsOfRole = sql<GrantRow[]>`(
-  select coalesce(jsonb_agg(to_jsonb(g) - 'role_id' order by g.entity, g.condition, g.action), '[]')
-  from role_grant as g where g.role_id = role.id
+/** SQL: the grants of a row of `role`, by entity, condition or name, and action. */
+export const grantsOfRole = sql<RoleGrantRow[]>`(
+  select coalesce(
+    jsonb_agg(to_jsonb(g) - 'role_id' || jsonb_build_object('rule', document) order by g.entity, g.name, g.condition, g.action), '[]')
+  from role_grant as g left join grant_rule on digest = condition where g.role_id = role.id
 )`;
 
 /** The profiles of a user, by name, each with the names of its roles. */

@@ -1,20 +1,39 @@
-/** Roles and their grants. A role is a named set of grants; a grant is one action on one entity name under one condition. */
+/** Roles and their grants. A role is a named set of grants; a grant is one action on one entity name under one condition. `role-rules.ts` has those with rules. */
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import type { Action, Condition } from '../rights/vocabulary.ts';
+import type { RuleDocument } from '../rights/rule.ts';
+import { ruleMembers } from '../rights/rule-document.ts';
+import type { Action } from '../rights/vocabulary.ts';
 import { getNamedRow, takenProblem, usedByProblem } from './named-rows.ts';
-import { grantsOfRole, type RoleRow } from './profiles.ts';
+import { grantsOfRole, type RoleGrantRow, type RoleRow } from './profiles.ts';
 
 /** Whether the text can be the name of a role or profile; the tables have the same check. */
 export function isRoleOrProfileName(text: string): boolean {
   return /^[A-Za-z0-9 _.-]{1,64}$/.test(text);
 }
 
+/** What a grant covers without a rule. */
+export type PlainCondition = 'any' | 'own';
+
+/** A rule that a role has for entities of one name, with the members of its {@link RuleDocument}. */
+export interface RuleState {
+  /** Unique within the role and the name of the entities. */
+  name: string;
+  entity: string;
+  actions: Exclude<Action, 'type'>[];
+  filter?: Record<string, unknown>;
+  check?: Record<string, unknown>;
+  read?: string[];
+  write?: string[];
+  set?: Record<string, unknown>;
+}
+
 /** A role as administrators and session info see it. */
 export interface RoleState {
   name: string;
   description: string;
-  grants: { entity: string; actions: Action[]; condition: Condition }[];
+  grants: { entity: string; actions: Action[]; condition: PlainCondition }[];
+  rules: RuleState[];
 }
 
 const selectRoles = (db: Kysely<Database>) =>
@@ -66,46 +85,72 @@ export async function deleteUnusedRole(trx: Transaction<Database>, name: string)
 }
 
 /**
- * Grants each of `actions` on `entity` (or `*`) under `condition`, replacing another condition. Returns the actions that were not granted
+ * Grants each of `actions` on `entity` (or `*`) under `condition`, replacing the other one; rules stay. Returns the actions that were not granted
  * so before.
  */
 export async function insertGrants(
   db: Kysely<Database>,
   roleId: string,
-  { entity, actions, condition }: { entity: string; actions: readonly Action[]; condition: Condition },
+  { entity, actions, condition }: { entity: string; actions: readonly Action[]; condition: PlainCondition },
 ): Promise<Action[]> {
   const rows = await db
     .insertInto('role_grant')
     .values(actions.map((action) => ({ role_id: roleId, entity, action, condition })))
     .onConflict((conflict) =>
-      conflict.columns(['role_id', 'entity', 'action']).doUpdateSet({ condition }).where('role_grant.condition', '<>', condition),
+      conflict
+        .columns(['role_id', 'entity', 'action'])
+        .where('name', 'is', null)
+        .doUpdateSet({ condition })
+        .where('role_grant.condition', '<>', condition),
     )
     .returning('action')
     .execute();
   return rows.map((row) => row.action);
 }
 
-/** Revokes `actions` on `entity` (or `*`); returns those that were granted. A grant on `*` stays when one entity is named. */
+/** Revokes `actions` on `entity` (or `*`); returns those that were granted. A grant on `*` stays when one entity is named, and so do rules. */
 export async function deleteGrants(db: Kysely<Database>, roleId: string, entity: string, actions: readonly Action[]): Promise<Action[]> {
   const rows = await db
     .deleteFrom('role_grant')
     .where('role_id', '=', roleId)
     .where('entity', '=', entity)
     .where('action', 'in', actions)
+    .where('name', 'is', null)
     .returning('action')
     .execute();
   return rows.map((row) => row.action);
 }
 
-/** The role with one entry for each entity and condition of its grants, which has all its actions. */
+/** The role with one entry for each entity and condition of its grants, and for each rule, which has all its actions. */
 export function roleState({ name, description, grants }: RoleRow): RoleState {
-  const groups = Map.groupBy(grants, ({ entity, condition }) => `${entity} ${condition}`);
+  const { plain = [], ruled = [] } = Object.groupBy(grants, (grant) => (grant.name === null ? 'plain' : 'ruled'));
   return {
     name,
     description,
-    grants: [...groups.values()].flatMap((group) => {
-      const [first] = group;
-      return first ? [{ entity: first.entity, actions: group.map(({ action }) => action), condition: first.condition }] : [];
-    }),
+    grants: together(plain, ({ entity, condition }) => `${entity} ${condition}`).map(({ first, actions }) => ({
+      entity: first.entity,
+      actions,
+      condition: first.condition as PlainCondition,
+    })),
+    rules: together(ruled, (grant) => `${grant.entity} ${grant.name}`).map(({ first, actions }) => ({
+      name: first.name ?? '',
+      entity: first.entity,
+      // No rule is granted for the action `type`.
+      actions: actions as RuleState['actions'],
+      ...inOrder(first.rule ?? {}),
+    })),
   };
+}
+
+/** The grants with the same text, with all their actions. */
+function together(grants: readonly RoleGrantRow[], textOf: (grant: RoleGrantRow) => string): { first: RoleGrantRow; actions: Action[] }[] {
+  return [...Map.groupBy(grants, textOf).values()].flatMap((group) => {
+    const [first] = group;
+    return first ? [{ first, actions: group.map(({ action }) => action) }] : [];
+  });
+}
+
+/** The members of the rule in the order in which they are shown. */
+function inOrder(rule: RuleDocument): Omit<RuleState, 'name' | 'entity' | 'actions'> {
+  return Object.fromEntries(ruleMembers.flatMap((member) => (rule[member] === undefined ? [] : [[member, rule[member]]])));
 }

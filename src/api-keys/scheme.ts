@@ -17,7 +17,7 @@ import { findKey } from './verify.ts';
  * disabled.
  */
 export function apiKeyScheme(context: KeyContext): Scheme {
-  const { store, principals } = context;
+  const { store, principals, rules } = context;
   return async (request) => {
     const key = request.headers['x-api-key'];
     if (key === undefined) return undefined;
@@ -36,8 +36,9 @@ export function apiKeyScheme(context: KeyContext): Scheme {
     }
     if (found.lastUsed === 'never') await recordFirstUse(context, request.caller, parsed.id, found.principal);
     else if (found.lastUsed === 'a while ago') await ignoreDiskFull(touchKey(store.db, parsed.id));
-    principals.store(hash, `key ${parsed.id}`, found.principal, found.lifeMs, started);
-    return found.principal;
+    const principal = await rules.complete(found.principal);
+    principals.store(hash, `key ${parsed.id}`, principal, found.lifeMs, started);
+    return principal;
   };
 }
 

@@ -33,6 +33,9 @@ export function roleOrProfileName(text: string): string {
   return text;
 }
 
+/** The name of a rule within its role. */
+export const ruleName = roleOrProfileName;
+
 /** The names of roles with commas between, without repetitions. */
 export function roleNames(text: string): string[] {
   return [...new Set(text.split(',').map((name) => roleOrProfileName(name.trim())))];

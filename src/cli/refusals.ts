@@ -27,6 +27,12 @@ const sentences: Readonly<Record<string, (values: RefusalValues) => string>> = {
     `API keys are bound to the profile "${profile}": ${keys}${more}; end them first, with "key revoke"`,
   'used-by defaultOf': ({ profile, defaultOf }) =>
     `"${profile}" is the default profile of "${defaultOf}", who has others: make one of those the default first, with "user profile add … --default"`,
+  'used-by rules': ({ role, rules }) =>
+    `the role "${role}" grants this by rules too: ${rules}; name one with --name, or take the rest alone with --plain`,
+  'taken rule': ({ rule }) =>
+    `the role has a rule called "${rule}" already, with another rule, other actions or another name: revoke it first, or grant all of its actions`,
+  'too-many-tests rules': ({ role, profile, rules, limit }) =>
+    `${role === undefined ? `the profile "${profile}"` : `the role "${role}"`} would have more than ${limit} rules for ${rules}`,
   'disabled user': ({ user }) => `the user "${user}" is disabled, so the key would not work`,
 };
 

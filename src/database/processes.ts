@@ -13,6 +13,12 @@ export interface LiveProcess {
   pid: number;
 }
 
+/** What roles may have that version 0.1.0 does not know: rules of grants, and the action `label`. */
+export type KnownRight = 'rule' | 'label';
+
+/** What this version enforces of it. */
+const known: readonly KnownRight[] = ['rule', 'label'];
+
 /** The row of this process. */
 export interface ProcessRow {
   /** Call it several times within {@link aliveSeconds}. Writes the row again if it was deleted. */
@@ -27,7 +33,7 @@ export async function announceProcess(db: Kysely<Database>, version: string): Pr
   const renew = async () => {
     await db
       .insertInto('process')
-      .values({ id, version, host: hostname(), pid: process.pid })
+      .values({ id, version, host: hostname(), pid: process.pid, knows: [...known] })
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: sql`now()` }))
       .execute();
   };
@@ -47,6 +53,17 @@ export async function listProcesses(db: Kysely<Database>): Promise<LiveProcess[]
   return await db
     .selectFrom('process')
     .where('seen_at', '>', sql<Date>`now() - make_interval(secs => ${aliveSeconds})`)
+    .select(['version', 'host', 'pid'])
+    .orderBy('started_at')
+    .execute();
+}
+
+/** The processes seen within a minute that do not enforce the right, the oldest first. */
+export function listOlderProcesses(db: Kysely<Database>, right: KnownRight): Promise<LiveProcess[]> {
+  return db
+    .selectFrom('process')
+    .where('seen_at', '>', sql<Date>`now() - make_interval(secs => ${aliveSeconds})`)
+    .where(sql<boolean>`not ${right} = any(knows)`)
     .select(['version', 'host', 'pid'])
     .orderBy('started_at')
     .execute();

@@ -3,6 +3,7 @@
  * this file with the migrated database.
  */
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+import type { RuleDocument } from '../rights/rule.ts';
 import type { Action, AttributeOwner, Condition, Scope, SessionMethod } from '../rights/vocabulary.ts';
 
 /** An int8 column: text when read, text or a small number when written. */
@@ -41,7 +42,8 @@ export interface Database {
   };
   unlinked_claims: { issuer: string; subject: string; claims_at: Date };
   role: { id: GeneratedInt8; name: string; description: Generated<string> };
-  role_grant: { role_id: Int8; entity: string; action: Action; condition: Generated<Condition> };
+  grant_rule: { digest: string; document: Json<RuleDocument> };
+  role_grant: { role_id: Int8; entity: string; action: Action; condition: Generated<Condition>; name: string | null };
   profile: { id: GeneratedInt8; name: string; label: string; locale: string | null; attributes: DefaultJson<Record<string, unknown>> };
   profile_role: { profile_id: Int8; role_id: Int8 };
   user_profile: { user_id: Int8; profile_id: Int8; is_default: Generated<boolean> };
@@ -198,6 +200,14 @@ export interface Database {
   };
   audit_retention: { single: Generated<boolean>; keep: ColumnType<string | null> };
   migration_note: { name: string; runs_beside: string };
-  process: { id: string; version: string; host: string; pid: number; started_at: DefaultTimestamp; seen_at: DefaultTimestamp };
+  process: {
+    id: string;
+    version: string;
+    host: string;
+    pid: number;
+    started_at: DefaultTimestamp;
+    seen_at: DefaultTimestamp;
+    knows: Generated<string[]>;
+  };
   service_secret: { name: string; value: Buffer; changed_at: DefaultTimestamp };
 }

@@ -43,7 +43,8 @@ export const de: Catalogue = {
     },
     'field-forbidden': {
       title: 'Feld nicht erlaubt',
-      detail: 'Ihre Rechte erlauben diesen Wert eines Feldes nicht. Jeder Fehler nennt ein Feld. Lassen Sie es weg, oder bitten Sie die Administration um die nötigen Rechte.',
+      detail:
+        'Ihre Rechte erlauben diesen Wert eines Feldes nicht. Jeder Fehler nennt ein Feld. Lassen Sie es weg, oder bitten Sie die Administration um die nötigen Rechte.',
     },
     'insufficient-scope': {
       title: 'Unzureichender Geltungsbereich',
@@ -110,6 +111,11 @@ export const de: Catalogue = {
     'still-referenced': {
       title: 'Noch referenziert',
       detail: 'Andere Entitäten verweisen auf diese. Löschen Sie sie zuerst, oder ändern Sie ihre Verweise.',
+    },
+    'older-version': {
+      title: 'Ältere Version läuft noch',
+      detail:
+        'Es laufen noch Prozesse einer älteren Version, die dieses Recht nicht durchsetzen können[: {hosts}]. Wiederholen Sie die Anfrage, sobald sie beendet sind.',
     },
     'position-gone': {
       title: 'Nicht mehr verfügbar',
@@ -259,7 +265,8 @@ export const de: Catalogue = {
     'not-a-reference': 'Dieses Feld ist kein Verweis und führt zu keiner Entität.[ Verweise: {allowed}.]',
     'needs-index': 'Dafür ist ein Index nötig.[ Felder: {fields}.][ Ergänzen Sie {entry} in x-index.][ Zugriffspfad: {path}.]',
     'time-limit': 'Das hat zu lange gedauert. Später kann es gelingen; ein engerer Filter oder ein Index macht es schneller.',
-    'too-many-tests': 'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.]',
+    'too-many-tests':
+      'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.][ Rolle: {role}.][ Profil: {profile}.][ Regeln für: {rules}.]',
     'duplicate-value':
       'Eine andere Entität hat diesen Wert.[ Es ist die der Zeile {row} der Datei.][ Sie hat den Schlüssel {key}.][ Diese Felder sind gemeinsam eindeutig: {fields}.]',
     'reference-not-found': 'Es gibt keine Entität mit diesem Schlüssel.',
@@ -282,9 +289,9 @@ export const de: Catalogue = {
     absent:
       'Dies gibt es nicht.[ Es gibt keinen Benutzer {user}.][ Es gibt keine Rolle {role}.][ Es gibt kein Profil {profile}.][ Es gibt keinen API-Schlüssel {key}.][ Es gibt kein Attribut {attribute}.][ Der Benutzer {owner} ist nicht mit dem Subjekt {subject} von {issuer} verknüpft.]',
     taken:
-      'Dies gibt es bereits.[ Es gibt einen Benutzer {user}.][ Es gibt eine Rolle {role}.][ Es gibt ein Profil {profile}.][ Das Subjekt {subject} von {issuer} ist mit einem anderen Benutzer verknüpft.]',
+      'Dies gibt es bereits.[ Es gibt einen Benutzer {user}.][ Es gibt eine Rolle {role}.][ Es gibt ein Profil {profile}.][ Das Subjekt {subject} von {issuer} ist mit einem anderen Benutzer verknüpft.][ Es gibt eine Regel {rule}.]',
     'used-by':
-      'Dies wird verwendet.[ Rolle: {role}.][ Profil: {profile}.][ Von den Profilen {profiles}.][ Von den Benutzern {users}.][ Von den API-Schlüsseln {keys}.][ Und {more} weitere.][ Es ist das Standardprofil von {defaultOf} mit weiteren Profilen.]',
+      'Dies wird verwendet.[ Rolle: {role}.][ Profil: {profile}.][ Von den Profilen {profiles}.][ Von den Benutzern {users}.][ Von den API-Schlüsseln {keys}.][ Und {more} weitere.][ Es ist das Standardprofil von {defaultOf} mit weiteren Profilen.][ Die Regeln {rules} gewähren es ebenfalls.]',
     disabled: 'Dieser Benutzer ist deaktiviert[: {user}].',
   },
   expected: {

@@ -41,7 +41,8 @@ export const en: Catalogue = {
     },
     'field-forbidden': {
       title: 'Field not permitted',
-      detail: 'Your rights do not permit this value of a field. Each fault names a field. Leave it out, or ask an administrator for access.',
+      detail:
+        'Your rights do not permit this value of a field. Each fault names a field. Leave it out, or ask an administrator for access.',
     },
     'insufficient-scope': {
       title: 'Insufficient scope',
@@ -103,6 +104,11 @@ export const en: Catalogue = {
     'still-referenced': {
       title: 'Still referenced',
       detail: 'Other entities refer to this one. Delete them or change their references first.',
+    },
+    'older-version': {
+      title: 'Older version still running',
+      detail:
+        'Processes of an older version, which cannot enforce this right, still run[: {hosts}]. Repeat the request when they have ended.',
     },
     'position-gone': {
       title: 'No longer available',
@@ -241,7 +247,8 @@ export const en: Catalogue = {
     'not-a-reference': 'This field is not a reference, so it leads to no entity.[ References: {allowed}.]',
     'needs-index': 'This needs an index.[ Fields: {fields}.][ Add {entry} to x-index.][ Access path: {path}.]',
     'time-limit': 'This took too long. It may succeed later; a narrower filter or an index makes it faster.',
-    'too-many-tests': 'The filter has too many tests.[ Maximum number: {limit}.]',
+    'too-many-tests':
+      'The filter has too many tests.[ Maximum number: {limit}.][ Role: {role}.][ Profile: {profile}.][ Rules for: {rules}.]',
     'duplicate-value':
       'Another entity has this value.[ It is that of row {row} of the file.][ Its key is {key}.][ These fields are unique together: {fields}.]',
     'reference-not-found': 'There is no entity with this key.',
@@ -263,9 +270,9 @@ export const en: Catalogue = {
     absent:
       'This does not exist.[ There is no user {user}.][ There is no role {role}.][ There is no profile {profile}.][ There is no API key {key}.][ There is no attribute {attribute}.][ The user {owner} has no link to the subject {subject} of {issuer}.]',
     taken:
-      'This exists already.[ There is a user {user}.][ There is a role {role}.][ There is a profile {profile}.][ The subject {subject} of {issuer} is linked to another user.]',
+      'This exists already.[ There is a user {user}.][ There is a role {role}.][ There is a profile {profile}.][ The subject {subject} of {issuer} is linked to another user.][ There is a rule {rule}.]',
     'used-by':
-      'This is in use.[ Role: {role}.][ Profile: {profile}.][ Used by the profiles {profiles}.][ Used by the users {users}.][ Used by the API keys {keys}.][ And {more} more.][ It is the default profile of {defaultOf}, who has others.]',
+      'This is in use.[ Role: {role}.][ Profile: {profile}.][ Used by the profiles {profiles}.][ Used by the users {users}.][ Used by the API keys {keys}.][ And {more} more.][ It is the default profile of {defaultOf}, who has others.][ The rules {rules} grant it too.]',
     disabled: 'This user is disabled[: {user}].',
   },
   expected: {

@@ -42,7 +42,8 @@ export const es: Catalogue = {
     },
     'field-forbidden': {
       title: 'Campo no permitido',
-      detail: 'Sus permisos no admiten este valor de un campo. Cada error nombra un campo. Omítalo o solicite los permisos necesarios a la administración del servicio.',
+      detail:
+        'Sus permisos no admiten este valor de un campo. Cada error nombra un campo. Omítalo o solicite los permisos necesarios a la administración del servicio.',
     },
     'insufficient-scope': {
       title: 'Alcance insuficiente',
@@ -106,6 +107,11 @@ export const es: Catalogue = {
     'still-referenced': {
       title: 'Aún referenciada',
       detail: 'Otras entidades hacen referencia a esta. Elimínelas o cambie antes sus referencias.',
+    },
+    'older-version': {
+      title: 'Aún se ejecuta una versión anterior',
+      detail:
+        'Aún se ejecutan procesos de una versión anterior que no pueden aplicar este derecho[: {hosts}]. Repita la solicitud cuando hayan terminado.',
     },
     'position-gone': {
       title: 'Ya no disponible',
@@ -247,7 +253,8 @@ export const es: Catalogue = {
     'not-a-reference': 'Este campo no es una referencia y no lleva a ninguna entidad.[ Referencias: {allowed}.]',
     'needs-index': 'Esto necesita un índice.[ Campos: {fields}.][ Añada {entry} a x-index.][ Ruta de acceso: {path}.]',
     'time-limit': 'Esto ha tardado demasiado. Más tarde puede funcionar; un filtro más estrecho o un índice lo hace más rápido.',
-    'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
+    'too-many-tests':
+      'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.][ Rol: {role}.][ Perfil: {profile}.][ Reglas para: {rules}.]',
     'duplicate-value':
       'Otra entidad tiene este valor.[ Es la de la fila {row} del archivo.][ Su clave es {key}.][ Estos campos son únicos en conjunto: {fields}.]',
     'reference-not-found': 'No existe ninguna entidad con esta clave.',
@@ -269,9 +276,9 @@ export const es: Catalogue = {
     absent:
       'Esto no existe.[ No existe el usuario {user}.][ No existe el rol {role}.][ No existe el perfil {profile}.][ No existe la clave de API {key}.][ No existe el atributo {attribute}.][ El usuario {owner} no está vinculado al sujeto {subject} de {issuer}.]',
     taken:
-      'Esto ya existe.[ Ya existe el usuario {user}.][ Ya existe el rol {role}.][ Ya existe el perfil {profile}.][ El sujeto {subject} de {issuer} está vinculado a otro usuario.]',
+      'Esto ya existe.[ Ya existe el usuario {user}.][ Ya existe el rol {role}.][ Ya existe el perfil {profile}.][ El sujeto {subject} de {issuer} está vinculado a otro usuario.][ Ya existe la regla {rule}.]',
     'used-by':
-      'Esto está en uso.[ Rol: {role}.][ Perfil: {profile}.][ Lo usan los perfiles {profiles}.][ Lo usan los usuarios {users}.][ Lo usan las claves de API {keys}.][ Y {more} más.][ Es el perfil predeterminado de {defaultOf}, que tiene otros.]',
+      'Esto está en uso.[ Rol: {role}.][ Perfil: {profile}.][ Lo usan los perfiles {profiles}.][ Lo usan los usuarios {users}.][ Lo usan las claves de API {keys}.][ Y {more} más.][ Es el perfil predeterminado de {defaultOf}, que tiene otros.][ También lo conceden las reglas {rules}.]',
     disabled: 'Este usuario está deshabilitado[: {user}].',
   },
   expected: {

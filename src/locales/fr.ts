@@ -42,7 +42,8 @@ export const fr: Catalogue = {
     },
     'field-forbidden': {
       title: 'Champ non autorisé',
-      detail: 'Vos droits n’autorisent pas cette valeur d’un champ. Chaque erreur nomme un champ. Omettez-le ou demandez les droits nécessaires à l’administration du service.',
+      detail:
+        'Vos droits n’autorisent pas cette valeur d’un champ. Chaque erreur nomme un champ. Omettez-le ou demandez les droits nécessaires à l’administration du service.',
     },
     'insufficient-scope': {
       title: 'Portée insuffisante',
@@ -108,6 +109,11 @@ export const fr: Catalogue = {
     'still-referenced': {
       title: 'Encore référencée',
       detail: 'D’autres entités font référence à celle-ci. Supprimez-les ou modifiez d’abord leurs références.',
+    },
+    'older-version': {
+      title: 'Une version plus ancienne s’exécute encore',
+      detail:
+        'Des processus d’une version plus ancienne, qui ne peuvent pas appliquer ce droit, s’exécutent encore[ : {hosts}]. Répétez la requête quand ils seront terminés.',
     },
     'position-gone': {
       title: 'N’est plus disponible',
@@ -253,7 +259,8 @@ export const fr: Catalogue = {
     'not-a-reference': 'Ce champ n’est pas une référence et ne mène à aucune entité.[ Références : {allowed}.]',
     'needs-index': 'Un index est nécessaire.[ Champs : {fields}.][ Ajoutez {entry} à x-index.][ Chemin d’accès : {path}.]',
     'time-limit': 'Cela a pris trop de temps. Cela peut réussir plus tard ; un filtre plus étroit ou un index l’accélère.',
-    'too-many-tests': 'Le filtre a trop de conditions.[ Nombre maximal : {limit}.]',
+    'too-many-tests':
+      'Le filtre a trop de conditions.[ Nombre maximal : {limit}.][ Rôle : {role}.][ Profil : {profile}.][ Règles pour : {rules}.]',
     'duplicate-value':
       'Une autre entité a cette valeur.[ C’est celle de la ligne {row} du fichier.][ Sa clé est {key}.][ Ces champs sont uniques ensemble : {fields}.]',
     'reference-not-found': 'Il n’existe aucune entité avec cette clé.',
@@ -275,9 +282,9 @@ export const fr: Catalogue = {
     absent:
       'Ceci n’existe pas.[ Il n’existe pas d’utilisateur {user}.][ Il n’existe pas de rôle {role}.][ Il n’existe pas de profil {profile}.][ Il n’existe pas de clé d’API {key}.][ Il n’existe pas d’attribut {attribute}.][ L’utilisateur {owner} n’est pas lié au sujet {subject} de {issuer}.]',
     taken:
-      'Ceci existe déjà.[ Il existe un utilisateur {user}.][ Il existe un rôle {role}.][ Il existe un profil {profile}.][ Le sujet {subject} de {issuer} est lié à un autre utilisateur.]',
+      'Ceci existe déjà.[ Il existe un utilisateur {user}.][ Il existe un rôle {role}.][ Il existe un profil {profile}.][ Le sujet {subject} de {issuer} est lié à un autre utilisateur.][ Il existe une règle {rule}.]',
     'used-by':
-      'Ceci est utilisé.[ Rôle : {role}.][ Profil : {profile}.][ Utilisé par les profils {profiles}.][ Utilisé par les utilisateurs {users}.][ Utilisé par les clés d’API {keys}.][ Et {more} de plus.][ C’est le profil par défaut de {defaultOf}, qui en a d’autres.]',
+      'Ceci est utilisé.[ Rôle : {role}.][ Profil : {profile}.][ Utilisé par les profils {profiles}.][ Utilisé par les utilisateurs {users}.][ Utilisé par les clés d’API {keys}.][ Et {more} de plus.][ C’est le profil par défaut de {defaultOf}, qui en a d’autres.][ Les règles {rules} l’accordent aussi.]',
     disabled: 'Cet utilisateur est désactivé[ : {user}].',
   },
   expected: {

@@ -39,7 +39,7 @@ function holdsApiKey(authorization: string): boolean {
 }
 
 async function recognise(context: IssuerContext, caller: Caller, token: string | undefined): Promise<Principal> {
-  const { issuers, principals } = context;
+  const { issuers, principals, rules } = context;
   if (token === undefined) throw new TokenError('malformed');
   // The prefix separates bearer tokens from API keys and session tokens, whose hashes share the cache: a key is not accepted as a bearer
   // token.
@@ -52,7 +52,7 @@ async function recognise(context: IssuerContext, caller: Caller, token: string |
   const identity = { issuer: issuer.issuer, subject };
   const found = await findOrProvision(context, caller, verified, findLinkedCaller);
   if (!found.active) throw new TokenError('user-disabled', { about: identity, userName: found.userName });
-  const principal = principalOf(found, {
+  const verifiedCaller = principalOf(found, {
     locale: found.locale,
     method: 'bearer',
     issuer: issuer.issuer,
@@ -62,6 +62,7 @@ async function recognise(context: IssuerContext, caller: Caller, token: string |
     scopes: ceilingOf(verified),
     claims: isClient ? {} : (found.claims ?? {}),
   });
+  const principal = await rules.complete(verifiedCaller);
   principals.store(remembered, remembered, principal, verified.lifeMs, started);
   return principal;
 }

@@ -86,7 +86,7 @@ export const faultValues = {
   'not-filterable': { allowed: 'text' },
   'not-a-reference': { allowed: 'text' },
   'needs-index': { fields: 'text', entry: 'text', path: 'text' },
-  'too-many-tests': { limit: 'number' },
+  'too-many-tests': { limit: 'number', role: 'text', profile: 'text', rules: 'text' },
   'duplicate-value': { row: 'text', key: 'text', fields: 'text' },
   'not-supported': { statement: 'text', instead: 'text', removed: 'text', surplus: 'text' },
   contradictory: { keyword: 'text' },
@@ -101,8 +101,17 @@ export const faultValues = {
     subject: 'text',
     issuer: 'text',
   },
-  taken: { user: 'text', role: 'text', profile: 'text', subject: 'text', issuer: 'text' },
-  'used-by': { role: 'text', profile: 'text', profiles: 'text', users: 'text', keys: 'text', more: 'number', defaultOf: 'text' },
+  taken: { user: 'text', role: 'text', profile: 'text', subject: 'text', issuer: 'text', rule: 'text' },
+  'used-by': {
+    role: 'text',
+    profile: 'text',
+    profiles: 'text',
+    users: 'text',
+    keys: 'text',
+    more: 'number',
+    defaultOf: 'text',
+    rules: 'text',
+  },
   disabled: { user: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, ValueUnit>>>;
 

@@ -1,6 +1,7 @@
 /** The parts of the process that this room needs. */
 import type { AttributeRegistry } from '../accounts/attribute-registry.ts';
 import type { PrincipalCache } from '../authn/principal-cache.ts';
+import type { RuleBook } from '../authn/rule-book.ts';
 import type { Config } from '../config/settings.ts';
 import type { AttemptContext } from '../credentials/context.ts';
 import type { Listener } from '../database/notifications.ts';
@@ -12,6 +13,8 @@ export interface SessionContext {
   /** The database. */
   store: Store;
   principals: PrincipalCache;
+  /** The rules among the grants of callers. */
+  rules: Pick<RuleBook, 'complete'>;
   listener: Listener;
 }
 

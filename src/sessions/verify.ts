@@ -42,7 +42,7 @@ export interface FoundSession {
 }
 
 /** The session of the token that a request carries. Stores the first use of a token, which ends its predecessor (rule 20). */
-export async function acceptToken(context: Pick<SessionContext, 'store'>, tokenHash: Buffer): Promise<FoundSession | undefined> {
+export async function acceptToken(context: Pick<SessionContext, 'store' | 'rules'>, tokenHash: Buffer): Promise<FoundSession | undefined> {
   const found = await findPrincipal(context, tokenHash);
   if (found?.isUnused) await ignoreDiskFull(context.store.run(endPredecessor, { tokenHash }));
   return found;
@@ -50,21 +50,24 @@ export async function acceptToken(context: Pick<SessionContext, 'store'>, tokenH
 
 /** The live session of a token; undefined for any other token. `isUnused` says that no request has carried this token since it was made. */
 export async function findPrincipal(
-  { store }: Pick<SessionContext, 'store'>,
+  { store, rules }: Pick<SessionContext, 'store' | 'rules'>,
   tokenHash: Buffer,
 ): Promise<(FoundSession & { isUnused: boolean }) | undefined> {
   const [current] = await store.read(findByToken, { tokenHash });
   const [row] = current ? [current] : await store.read(findBySupersededToken, { tokenHash });
   if (!row) return undefined;
   if (row.lastSeenIsDue) await ignoreDiskFull(store.run(touch, { id: row.id }));
-  const principal = principalOfSession(row, tokenHash);
+  const principal = await rules.complete(principalOfSession(row, tokenHash));
   return { principal, lifeMs: row.lifeMs, isUnused: row.isUnused && principal.session?.current === true };
 }
 
 /** The principal of the session `id`, if it is live, whatever its token is by now; for what goes on after the request has been authenticated. */
-export async function findLiveSession({ store }: Pick<SessionContext, 'store'>, id: string): Promise<Principal | undefined> {
+export async function findLiveSession(
+  { store, rules }: Pick<SessionContext, 'store' | 'rules'>,
+  id: string,
+): Promise<Principal | undefined> {
   const [row] = await store.read(findById, { id });
-  return row && principalOfSession(row, row.tokenHash);
+  return row && (await rules.complete(principalOfSession(row, row.tokenHash)));
 }
 
 /** The principal of a row of {@link sessionCallers}, for a request that carried `tokenHash`. */

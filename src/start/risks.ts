@@ -1,6 +1,7 @@
 /** Warnings in the log about allowed but risky settings (security rules 32, 38, 83, 86 and 88), and about too little memory or too few files. */
 import { getHeapSpaceStatistics } from 'node:v8';
 import { sql, type Kysely } from 'kysely';
+import type { UnboundRule } from '../authn/rule-book.ts';
 import type { Config } from '../config/settings.ts';
 import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
 import { databaseUrls } from '../config/database-settings.ts';
@@ -93,6 +94,12 @@ export function uncheckedTypeRisk(name: string, { code, pointers }: StoredTypeFa
   return code === 'type-too-costly'
     ? `the patterns of the entity type ${name} take too long to compile: ${effect}. Declare it with simpler patterns`
     : `this version cannot check the entity type ${name}, because of ${pointers.join(', ')}: ${effect}. Declare it with other values there`;
+}
+
+/** The warning about a rule of grants that the present type of its entities, or a declaration of an attribute, does not fit any more. */
+export function unboundRuleRisk({ digest, entity, faults }: UnboundRule): string {
+  const places = faults.map(({ pointer, code }) => `${pointer} ${code}`).join(', ') || 'it is not in the database';
+  return `a rule for ${entity} (${digest.slice(0, 12)}) allows nothing, because the type does not fit it: ${places}. "doctor" names the roles that have it`;
 }
 
 /** An upgrade that is under way, or was rolled back, leaves this version on a schema that it does not know. */

@@ -128,6 +128,11 @@ create table feed_tick (
   loaded_to bigint not null
 );
 
+create table grant_rule (
+  digest text not null,
+  document json not null
+);
+
 create table idempotency (
   user_name text not null,
   entity text not null,
@@ -192,7 +197,8 @@ create table process (
   host text not null,
   pid integer not null,
   started_at timestamp with time zone default now() not null,
-  seen_at timestamp with time zone default now() not null
+  seen_at timestamp with time zone default now() not null,
+  knows text[] default '{}'::text[] not null
 );
 
 create table profile (
@@ -218,7 +224,8 @@ create table role_grant (
   role_id bigint not null,
   entity text not null,
   action text not null,
-  condition text default 'any'::text not null
+  condition text default 'any'::text not null,
+  name text
 );
 
 create table service_secret (
@@ -334,6 +341,10 @@ alter table entity_type_revision add constraint entity_type_revision_source_chec
 
 alter table feed_tick add constraint feed_tick_pkey PRIMARY KEY (n);
 
+alter table grant_rule add constraint grant_rule_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text));
+
+alter table grant_rule add constraint grant_rule_pkey PRIMARY KEY (digest);
+
 alter table idempotency add constraint idempotency_pkey PRIMARY KEY (user_name, entity, operation, key);
 
 alter table idempotency add constraint idempotency_user_name_fkey FOREIGN KEY (user_name) REFERENCES user_account(name);
@@ -384,11 +395,13 @@ alter table role add constraint role_pkey PRIMARY KEY (id);
 
 alter table role_grant add constraint role_grant_action_check CHECK ((action = ANY (ARRAY['create'::text, 'read'::text, 'update'::text, 'delete'::text, 'type'::text, 'purge'::text, 'label'::text, 'adopt'::text, 'webhook'::text])));
 
-alter table role_grant add constraint role_grant_condition_check CHECK ((condition = ANY (ARRAY['any'::text, 'own'::text])));
+alter table role_grant add constraint role_grant_condition_check CHECK (((condition = ANY (ARRAY['any'::text, 'own'::text])) OR (condition ~ '^[0-9a-f]{64}$'::text)));
 
 alter table role_grant add constraint role_grant_entity_check CHECK (((entity = '*'::text) OR (entity ~ '^[A-Za-z][A-Za-z0-9_.-]{0,63}$'::text)));
 
-alter table role_grant add constraint role_grant_pkey PRIMARY KEY (role_id, entity, action);
+alter table role_grant add constraint role_grant_name_check CHECK ((((name IS NULL) = (condition = ANY (ARRAY['any'::text, 'own'::text]))) AND (name ~ '^[A-Za-z0-9 _.-]{1,64}$'::text)));
+
+alter table role_grant add constraint role_grant_pkey PRIMARY KEY (role_id, entity, action, condition);
 
 alter table role_grant add constraint role_grant_role_id_fkey FOREIGN KEY (role_id) REFERENCES role(id) ON DELETE CASCADE;
 
@@ -447,6 +460,8 @@ CREATE INDEX identity_user_id_idx ON public.identity USING btree (user_id);
 CREATE INDEX openid_transaction_browser_hash_idx ON public.openid_transaction USING btree (browser_hash);
 
 CREATE INDEX openid_transaction_expires_at_idx ON public.openid_transaction USING btree (expires_at);
+
+CREATE UNIQUE INDEX role_grant_plain_key ON public.role_grant USING btree (role_id, entity, action) WHERE (name IS NULL);
 
 CREATE INDEX session_expires_at_idx ON public.session USING btree (LEAST(idle_expires_at, expires_at));
 

@@ -31,7 +31,7 @@ const reader: Principal = {
   issuer: null,
   authenticatedAt: new Date(),
   session: undefined,
-  grants: new Map([['*', new Map([['read', 'any']])]]),
+  grants: new Map([['*', new Map([['read', ['any']]])]]),
   scopes: null,
 };
 

@@ -6,6 +6,7 @@
 import type { Transaction } from 'kysely';
 import { deleteUnusedProfile, getProfileState, insertProfile, updateProfile, type ProfileState } from '../../accounts/assignments.ts';
 import { getNamedRow } from '../../accounts/named-rows.ts';
+import { assertFewRules } from '../../accounts/role-rules.ts';
 import { recordChange } from '../../audit/actor.ts';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
@@ -16,10 +17,11 @@ import type { Changed } from '../changed.ts';
 /** A profile that is to be created, without attributes. */
 export type NewProfileState = Omit<ProfileState, 'attributes'>;
 
-/** Creates a profile. Throws 409 `conflict` if there is a profile of that name. */
+/** Creates a profile. Throws 409 `conflict` if there is a profile of that name, and 422 `validation-failed` if its roles have too many rules. */
 export function createProfile(store: Store, { actor }: Owner, { name, label, locale, roles }: NewProfileState): Promise<ProfileState> {
   return store.transaction(async (trx) => {
     const id = await insertProfile(trx, { name, label, locale, roleIds: await lockRoles(trx, roles) });
+    await assertFewRules(trx, { profile: id });
     await recordChange(trx, actor, { event: 'profile.created', detail: { profile: name, roles } });
     return await getProfileState(trx, id);
   });
@@ -32,7 +34,7 @@ export type ProfileChanges = { [Member in Exclude<keyof NewProfileState, 'name'>
 
 /**
  * Changes a profile. `roles` stand in place of the present ones, and are at least one; of `attributes` those that are named change. Throws 422
- * `validation-failed` for attributes as `changeAttributes` does.
+ * `validation-failed` for attributes as `changeAttributes` does, and if the roles have too many rules.
  */
 export function changeProfile(
   store: Store,
@@ -45,6 +47,7 @@ export function changeProfile(
     const values = attributes && (await changeAttributes(trx, 'profile', (await getProfileState(trx, id)).attributes, attributes));
     const roleIds = roles && (await lockRoles(trx, roles));
     const changed = await updateProfile(trx, id, { label, locale, roleIds, attributes: values?.attributes });
+    if (roles) await assertFewRules(trx, { profile: id });
     const detail = { profile: name, label, locale, roles, attributes: values?.names };
     if (changed) await recordChange(trx, actor, { event: 'profile.updated', detail });
     return { state: await getProfileState(trx, id), changed };
