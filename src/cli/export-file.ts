@@ -79,7 +79,7 @@ export async function exportFile(admin: Admin, name: string, file: string, optio
       const parts = counted(exportedParts({ readers, after, types, present }), progress);
       const texts =
         formatOf(file, options.format) === 'csv'
-          ? asCsv(parts, csvWriterFor(type, fields?.split(','), csvFile))
+          ? asCsv(parts, csvWriterFor(type, fields?.split(','), { ...csvFile, view: permit.view }))
           : asNdjson(parts, { database, problemOf: rethrow });
       await (isToOutput
         ? pipeline(texts, desk.output, { end: false, signal })

@@ -27,7 +27,7 @@ import { readKey } from './key.ts';
 import { readListBody, readListQuery } from './querying/list-request.ts';
 import { pageLinks } from './links.ts';
 import { scopeFor } from './querying/scope.ts';
-import { shownTypes } from './querying/shown-rows.ts';
+import { shownTypes } from './shown-rows.ts';
 import { undeclaredFields } from '../filter/fields.ts';
 import { pastEntity } from './history/past.ts';
 import { purgeInPortions, type PresentPurge } from './writing/portions.ts';

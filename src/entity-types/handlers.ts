@@ -157,7 +157,7 @@ function actorOf({ user }: Principal, { origin }: Caller): Actor {
 }
 
 /**
- * Throws 403 unless the caller may read all entities that the change is compared with: a refusal tells keys, names of fields, and whether
+ * Throws 403 unless the caller may read all fields of all entities that the change is compared with: a refusal tells keys, names of fields, and whether
  * values fit, and a new reference tells which entities of its target exist (rule 64).
  */
 function requireReading(
@@ -170,8 +170,10 @@ function requireReading(
   const targets = targetsOf(current?.document ?? {});
   const newTargets = targetsOf(document ?? {}).filter((target) => !targets.includes(target));
   const isRead = needsRules(plan) || (needsCheck(plan) && !allowUnfit);
-  for (const entity of new Set([...(isRead ? [name] : []), ...newTargets]))
-    if (authorize(principal, entity, 'read').coverage.kind !== 'all') throw new Problem('forbidden', { audit: { entity } });
+  for (const entity of new Set([...(isRead ? [name] : []), ...newTargets])) {
+    const { coverage, view } = authorize(principal, entity, 'read');
+    if (coverage.kind !== 'all' || view.kind !== 'whole') throw new Problem('forbidden', { audit: { entity } });
+  }
 }
 
 function requireType(current: TypeRow | undefined): void {

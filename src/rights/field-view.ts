@@ -38,14 +38,14 @@ interface ShownIn {
   where: Filter;
 }
 
-/** The fields that the grants show together: those of each in the rows that it covers. `sensitive` are the fields that the type calls so. */
+/** The fields that the grants show together: those of each in the rows that it covers, none without a grant. `sensitive` are the fields that the type calls so. */
 export function viewOf(grants: readonly Grant[], sensitive: ReadonlySet<string>, caller: CallerVariables): FieldView {
   const sets = shownSets(grants);
   const names = [...new Set([...sensitive, ...sets.flatMap(({ fields }) => [...fields.named.keys()])])].toSorted();
   const shownIn = (has: (fields: FieldSet) => boolean): ShownIn => {
     const showing = sets.filter(({ fields }) => has(fields));
     const where = any(showing.map((set) => set.where));
-    const isAlways = showing.length === sets.length || constantOf(where) === true;
+    const isAlways = sets.length > 0 && (showing.length === sets.length || constantOf(where) === true);
     return { showing: isAlways ? 'always' : showing.length === 0 ? 'never' : 'sometimes', where };
   };
   const others = shownIn((fields) => fields.others !== 'none');

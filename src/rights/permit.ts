@@ -4,7 +4,7 @@ import { Problem } from '../problems/errors.ts';
 import { ChangeRule } from './change-rule.ts';
 import { coverageOf, digestOf, type Coverage } from './coverage.ts';
 import { noFields } from './field-set.ts';
-import { viewOf, wholeView, type FieldView } from './field-view.ts';
+import { viewOf, wholeView, type EntityRights, type FieldView } from './field-view.ts';
 import { anyGrant, coversAll, ownGrant, type Grant } from './grant.ts';
 import type { Principal } from './principal.ts';
 import { unboundGrant } from './rule.ts';
@@ -47,8 +47,11 @@ export interface Permit<A extends Action> {
    * Undefined: none.
    */
   readonly referable: (name: string) => Coverage | undefined;
-  /** The entities called `name` that the caller may find by their values: those that its grants and scopes of `read` cover. Undefined: none. */
-  readonly findable: (name: string) => Coverage | undefined;
+  /**
+   * The entities called `name` that the caller may find by their values, and the fields by which it may: those that its grants and scopes of `read` cover and
+   * show. Undefined: none.
+   */
+  readonly findable: (name: string) => EntityRights | undefined;
 }
 
 /**
@@ -59,7 +62,8 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   const grants = requireGrants(principal, entity, action);
   const change = action === 'create' && hasRule(grants) ? changeRuleOf(principal, entity, grants) : undefined;
   const reads = action === 'read' ? grants : action === 'create' ? readGrants(principal, entity) : [];
-  return permitOf(principal, entity, grants, { view: viewFor(principal, entity, reads), change });
+  // Without `read` a caller sees what it has sent alone.
+  return permitOf(principal, entity, grants, { view: reads.length > 0 ? viewFor(principal, entity, reads) : wholeView, change });
 }
 
 /**
@@ -103,8 +107,11 @@ function permitOf<A extends Action>(
   const coverage = coverageOf(grants, callerOf(principal));
   if (!coverage) throw new Error('a permit needs a grant');
   const referable = (name: string) => coverageFor(principal, name, 'label', 'read');
-  const findable = (name: string) => (isInScope(principal, name, 'read') ? coverageFor(principal, name, 'read') : undefined);
-  const read = coverage.kind === 'all' ? undefined : findable(entity);
+  const findable = (name: string): EntityRights | undefined => {
+    const found = isInScope(principal, name, 'read') ? coverageFor(principal, name, 'read') : undefined;
+    return found && { coverage: found, view: viewFor(principal, name, readGrants(principal, name)) };
+  };
+  const read = coverage.kind === 'all' ? undefined : findable(entity)?.coverage;
   const isWider = read !== undefined && (read.kind === 'all' || digestOf(read) !== digestOf(coverage));
   const widerRead = isWider ? authorize(principal, entity, 'read') : undefined;
   const sessionId = principal.session?.id ?? null;
@@ -137,9 +144,9 @@ function coverageFor(principal: Principal, entity: string, ...actions: Action[])
   return coverageOf(grants, callerOf(principal));
 }
 
-/** The fields that the grants of `read` show; all without such a grant, since a caller then sees what it has sent alone. */
+/** The fields that the grants of `read` show. */
 function viewFor(principal: Principal, entity: string, grants: readonly Grant[]): FieldView {
-  if (!hasRule(grants) && sensitiveOf(principal, entity).size === 0) return wholeView;
+  if (grants.length > 0 && !hasRule(grants) && sensitiveOf(principal, entity).size === 0) return wholeView;
   return viewOf(grants, sensitiveOf(principal, entity), callerOf(principal));
 }
 

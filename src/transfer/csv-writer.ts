@@ -2,6 +2,8 @@
 import type { EntityRow } from '../entities/row.ts';
 import { isDecimal } from '../json/decimal.ts';
 import { memberTexts } from '../json/json-parts.ts';
+import { isNeverShown } from '../entities/shown-rows.ts';
+import type { FieldView } from '../rights/field-view.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import {
   columnOf,
@@ -48,8 +50,13 @@ interface CsvOptions extends CsvFile {
 }
 
 /** Writes the entities of a type with the `fields`; undefined for all. The version has a column where an update needs it. */
-export function csvWriterFor(type: EntityType | undefined, fields: readonly string[] | undefined, file: CsvFile): CsvWriter {
-  const columns = fields ? fields.map((field) => columnOf(type, field.split('.'))) : columnsOf(type);
+export function csvWriterFor(
+  type: EntityType | undefined,
+  fields: readonly string[] | undefined,
+  { view, ...file }: CsvFile & { view: FieldView },
+): CsvWriter {
+  const shown = columnsOf(type).filter(({ field }) => !isNeverShown(view, field));
+  const columns = fields ? fields.map((field) => columnOf(type, field.split('.'))) : shown;
   return new CsvWriter({ ...file, columns, hasRest: !fields, hasVersion: type?.requiresIfMatch === true });
 }
 

@@ -103,7 +103,7 @@ export function transferHandlers(
     const database = databaseNameOf(await context.serviceSecrets.current());
     const texts =
       mediaType === types.csv
-        ? asCsv(parts, csvWriterFor(type, fields, { ...file, database }))
+        ? asCsv(parts, csvWriterFor(type, fields, { ...file, database, view: permit.view }))
         : asNdjson(parts, { database, problemOf: (error) => tell(error, request) });
     return {
       status: 200 as const,

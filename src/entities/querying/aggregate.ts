@@ -14,7 +14,7 @@ import { aggregatedRows } from './column-statements.ts';
 import { followMatches } from './match.ts';
 import { splitKeys } from './bind.ts';
 import { selectRows } from './list-statements.ts';
-import { shownCompanion, shownRows } from './shown-rows.ts';
+import { shownCompanion, shownRows } from '../shown-rows.ts';
 import { withinTimeLimit } from './time-limit.ts';
 
 /** In milliseconds, since an aggregation reads all entities that the filter finds. A test lowers it. */

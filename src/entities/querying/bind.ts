@@ -12,7 +12,7 @@ import { orderOf, type Order } from '../../filter/order.ts';
 import { decidingTerms, type SortTerm } from '../../filter/sort.ts';
 import { all, conjuncts, constantOf, type Filter } from '../../filter/syntax.ts';
 import { isKey } from '../../filter/fields.ts';
-import { shownCompanion, shownRows, type ListPermit } from './shown-rows.ts';
+import { shownCompanion, shownRows, type ListPermit } from '../shown-rows.ts';
 import type { Include } from './include.ts';
 import type { Projection } from './projection.ts';
 
@@ -105,11 +105,7 @@ function usefulQuery(
   return { over: 'columns', ...boundTo(fields, wanted, permit), columnOrder, candidates };
 }
 
-function boundTo<F extends BoundFields>(
-  fields: F,
-  { filter, sort, relevantTo, ...page }: WantedRows,
-  permit: ListPermit,
-): Bound<F> {
+function boundTo<F extends BoundFields>(fields: F, { filter, sort, relevantTo, ...page }: WantedRows, permit: ListPermit): Bound<F> {
   // Texts that one index has are sorted whole, whether or not this query uses the index.
   const isWhole = areSortedWhole(fields, decidingTerms(sort, filter));
   const isIndexed = ({ field, type, collation }: SortTerm) => isWhole && fields.of(field, type, collation).column !== undefined;

@@ -19,7 +19,7 @@ import { all, conjuncts, everyEntity, isEveryEntity, testsOf, type Filter } from
 import type { CoveredRows, CoverageRule } from '../../rights/coverage.ts';
 import type { IndexScan, RangeSort } from './access-path.ts';
 import { splitKeys, type BoundQuery } from './bind.ts';
-import { entityOf, shownRows, type ListPermit } from './shown-rows.ts';
+import { entityOf, shownRows, type ListPermit } from '../shown-rows.ts';
 import type { CursorPosition } from './cursors.ts';
 import { coveredBeside, selectRows, selectedBeside, type SelectedRows, type PageRows, type ScanEnd } from './list-statements.ts';
 

@@ -10,7 +10,7 @@ import { rowsOfPermit } from '../../rights/coverage.ts';
 import type { Include } from './include.ts';
 import { projectedFields, type Projection } from './projection.ts';
 import { rowColumnList, type EntityRow } from '../row.ts';
-import { entityOf, shownColumns, shownRows } from './shown-rows.ts';
+import { entityOf, shownColumns, shownRows } from '../shown-rows.ts';
 
 /** SQL: the keys that the references of a row of `entity` have, in the order of `includes`; null where a field is no key. */
 export function referencesOf(includes: readonly Include[]): RawBuilder<(string | null)[]> {

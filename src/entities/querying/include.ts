@@ -11,7 +11,7 @@ import { readField, type NameFault } from '../../filter/sort.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
 import { wholeView } from '../../rights/field-view.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
-import { isNeverShown, shownTypes } from './shown-rows.ts';
+import { isNeverShown, shownTypes } from '../shown-rows.ts';
 
 /** The most references of a request, and the most in a row. */
 const maximumIncludes = 5;

@@ -15,7 +15,7 @@ import { referencesOf } from './include-statements.ts';
 import { rowColumnList, type EntityRow, type TrashedRow } from '../row.ts';
 import type { EntityQuery, PageShape } from './bind.ts';
 import { projectedFields } from './projection.ts';
-import { shownRows, type ListPermit } from './shown-rows.ts';
+import { shownRows, type ListPermit } from '../shown-rows.ts';
 import { trashColumnList } from '../trash.ts';
 
 /** A row of a page; null in place of fields and references that the page has no room for. `references` is undefined without includes. */

@@ -26,7 +26,7 @@ import type { ListRequest } from './list-request.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { representEntity } from '../represent.ts';
 import { affordablePath, positionOf, readPage, type PageRow } from './page.ts';
-import { isShown, shownCompanion } from './shown-rows.ts';
+import { isShown, shownCompanion } from '../shown-rows.ts';
 import type { FieldView } from '../../rights/field-view.ts';
 import { withinTimeLimit } from './time-limit.ts';
 

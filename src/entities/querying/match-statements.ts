@@ -9,7 +9,7 @@ import { columnRef } from '../companion/fields.ts';
 import type { Companion, CompanionColumn } from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
 import type { PageRows } from './list-statements.ts';
-import { entityOf, type ListPermit } from './shown-rows.ts';
+import { entityOf, type ListPermit } from '../shown-rows.ts';
 
 /** The keys of the rows by the expression `key`, `limit` at most. */
 export function matchedKeysQuery(

@@ -16,7 +16,7 @@ import { bindQuery, type BoundQuery } from './bind.ts';
 import { hasReferrer, isMatchedKey, matchedKeysQuery } from './match-statements.ts';
 import { affordablePath, rowsOf } from './page.ts';
 import type { MatchTargets } from './scope.ts';
-import { shownCompanion } from './shown-rows.ts';
+import { shownCompanion } from '../shown-rows.ts';
 
 /** The most entities that are found first. A test lowers it. */
 export const matchLimits = { keys: 1_000 };

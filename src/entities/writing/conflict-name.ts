@@ -20,7 +20,7 @@ async function namedConflict(store: Pick<Statements, 'query'>, conflict: UniqueC
   const { unique, write } = conflict;
   const { layout, values, permit } = write;
   const findable = permit.findable(permit.entity);
-  const rows = { entity: permit.entity, coverage: findable ?? permit.coverage };
+  const rows = { entity: permit.entity, coverage: findable?.coverage ?? permit.coverage };
   const query = coveredKey(rows, layout, unique, values, write.key).compile(builder);
   const found = await whileTableExists(layout, () => store.query(query));
   const key = findable && found?.[0]?.key;

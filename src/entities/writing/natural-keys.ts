@@ -27,6 +27,7 @@ import { pointerTo } from '../../problems/pointer.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { rowsOfPermit, type Coverage } from '../../rights/coverage.ts';
+import { shownCompanion } from '../shown-rows.ts';
 import { requireNoFaults } from './rules.ts';
 import { columnsHave } from './upsert-statements.ts';
 
@@ -102,7 +103,7 @@ export class NaturalKeys {
   /** The columns of a CSV file that name the target at `path` by its first unique rule; undefined if it has none, or the caller may not read it. */
   async columnsInstead(path: Field, to: string): Promise<string | undefined> {
     if (this.#permit.findable(to) === undefined) return undefined;
-    const companion = readableOf(await this.#types.find(to));
+    const companion = this.#shownOf(to, await this.#types.find(to));
     const [unique] = companion?.uniques ?? [];
     return (
       companion &&
@@ -142,11 +143,18 @@ export class NaturalKeys {
       else wanted.set(id, { id, ...read });
     }
     for (const alike of Map.groupBy(wanted.values(), ({ to, unique }) => `${to} ${unique.name}`).values()) {
-      const coverage = alike[0] && this.#permit.findable(alike[0].to);
+      const coverage = alike[0] && this.#permit.findable(alike[0].to)?.coverage;
       const rows = coverage ? await this.#store.query(coveredKeys(coverage, alike).compile(builder)) : [];
       const keys = new Map(rows.map(({ n, key }) => [n, key]));
       for (const [n, { id, ...values }] of alike.entries()) this.#found.set(id, keys.get(n) ?? (await this.#keyOfNone(values)) ?? missing);
     }
+  }
+
+  /** What lists may read of the companion table, with the rules over fields that all covered rows show. */
+  #shownOf(to: string, type: EntityType | undefined): Companion | null | undefined {
+    const companion = readableOf(type);
+    const view = this.#permit.findable(to)?.view;
+    return companion && view ? shownCompanion(companion, view) : companion;
   }
 
   /** The rule and the values, or the fault with a pointer into the values. */
@@ -154,7 +162,7 @@ export class NaturalKeys {
     // To find an entity by its values is to read it. A caller who may read none of them learns nothing, not even the rules of their type.
     if (this.#permit.findable(to) === undefined) return missing;
     const type = await this.#types.find(to);
-    const companion = readableOf(type);
+    const companion = this.#shownOf(to, type);
     const unique = companion && uniqueRuleOver(companion, namesIn(values));
     if (!unique) return { pointer: '', code: 'invalid-value', values: { allowed: rulesIn(companion) } };
     // Another spelling would find the entity that has the value nearest to it.

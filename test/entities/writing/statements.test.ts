@@ -17,7 +17,7 @@ import {
   scannedRows,
   type EntityRows,
 } from '../../../src/entities/querying/list-statements.ts';
-import { entityOf } from '../../../src/entities/querying/shown-rows.ts';
+import { entityOf } from '../../../src/entities/shown-rows.ts';
 import { isMatchedKey, matchedKeysQuery } from '../../../src/entities/querying/match-statements.ts';
 import { writeStatementsOf, type WriteStatements } from '../../../src/entities/writing/write-statements.ts';
 import { builder } from '../../../src/database/driver/prepared.ts';

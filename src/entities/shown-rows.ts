@@ -3,11 +3,11 @@
  * field for a missing one, and no statement has to know which fields are hidden (decision 321).
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { Companion } from '../companion/layout.ts';
-import { isOfEnvelope, type Field, type FieldTypes } from '../../filter/fields.ts';
-import { rowsOfPermit, type Coverage, type CoveredRows } from '../../rights/coverage.ts';
-import { fieldsOfPermit, wholeView, type EntityRights, type FieldView } from '../../rights/field-view.ts';
-import { trashedEntities } from '../trash.ts';
+import type { Companion } from './companion/layout.ts';
+import { isOfEnvelope, type Field, type FieldTypes } from '../filter/fields.ts';
+import { rowsOfPermit, type Coverage, type CoveredRows } from '../rights/coverage.ts';
+import { fieldsOfPermit, wholeView, type EntityRights, type FieldView } from '../rights/field-view.ts';
+import { trashedEntities } from './trash.ts';
 
 export type ListPermit = CoveredRows & EntityRights;
 
