@@ -28,6 +28,7 @@ describe('role create, grant, revoke', () => {
       name: 'clerk',
       description: 'Keeps the books',
       grants: [],
+      rules: [],
       changed: true,
     });
     expect(await lastEvent()).toMatchObject({ event: 'role.created', outcome: 'ok', detail: { by: 'administrator', role: 'clerk' } });
@@ -66,7 +67,7 @@ describe('role create, grant, revoke', () => {
     expect(await admin.say(grant)).toBe('The role twice grants read on note.\n');
     expect(await admin.say(grant)).toBe('The role twice granted read on note already.\n');
     expect(await admin.say(revoke)).toBe('Revoked read on note from the role twice.\n');
-    expect(await admin.json(revoke)).toEqual({ name: 'twice', description: '', grants: [], changed: false });
+    expect(await admin.json(revoke)).toEqual({ name: 'twice', description: '', grants: [], rules: [], changed: false });
     const events = await service()
       .db.selectFrom('audit_event')
       .where('event', 'in', ['role.granted', 'role.revoked'])
@@ -208,6 +209,7 @@ test('lists of roles and profiles are tables for people and JSON for scripts', a
       { entity: 'a', actions: ['delete'], condition: 'own' },
       { entity: 'b', actions: ['create', 'read'], condition: 'any' },
     ],
+    rules: [],
   });
   expect(await admin.say(['profile', 'list'])).toMatch(/^NAME +LABEL +ROLES +LOCALE\n[^]*^list +Lists +list one, list two +-$/m);
   expect(await admin.json(['profile', 'list'])).toContainEqual({

@@ -50,6 +50,7 @@ describe('getSession', () => {
           { entity: 'customer', actions: ['create', 'read'], condition: 'any' },
           { entity: 'note', actions: ['read'], condition: 'own' },
         ],
+        rules: [],
       },
     ]);
     expect(body.profiles).toEqual([

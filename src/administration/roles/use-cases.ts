@@ -54,7 +54,7 @@ export interface WantedGrant {
   entities: readonly string[];
   actions: readonly Action[];
   /** Grants also what a running process of an older version cannot enforce. Otherwise that is 409 `older-version`. */
-  force: boolean;
+  force?: boolean;
 }
 
 /** Grants the actions on each of `entities`. Each entity's change is an event of its own. Rules of the role stay. */
@@ -62,7 +62,7 @@ export function grantActions(
   store: Store,
   { actor }: Owner,
   name: string,
-  { entities, actions, condition, force }: WantedGrant & { condition: PlainCondition },
+  { entities, actions, condition, force = false }: WantedGrant & { condition: PlainCondition },
 ): Promise<Changed<RoleState>> {
   return store.transaction(async (trx) => {
     const { id } = await getNamedRow(trx, 'role', name, 'no key update');
@@ -96,7 +96,7 @@ export async function grantByRule(
   store: Store,
   { actor }: Owner,
   role: string,
-  { entities, actions, force, name, document: value, sources }: WantedRule,
+  { entities, actions, force = false, name, document: value, sources }: WantedRule,
 ): Promise<Changed<RoleState>> {
   const documents = new Map<string, RuleDocument>();
   for (const entity of entities) documents.set(entity, await bindableRule(value, { entity, actions }, sources));
@@ -143,7 +143,7 @@ export function revokeActions(
   store: Store,
   { actor }: Owner,
   name: string,
-  { entities, actions, of }: { entities: readonly string[]; actions: readonly Action[]; of: RevokedGrants },
+  { entities, actions, of }: { entities: readonly string[]; actions: readonly Action[]; of?: RevokedGrants },
 ): Promise<Changed<RoleState> & { revoked: { entity: string; actions: Action[] }[] }> {
   return store.transaction(async (trx) => {
     const { id } = await getNamedRow(trx, 'role', name, 'no key update');
