@@ -1754,6 +1754,8 @@ from (
 
 -- GET /rest/entity/note?limit=2: by key
 -- src/entities/querying
+-- runs session.find
+
 select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
   updated_by as "updatedBy", array[]::text[] as position, case
   when row_number() over page = 1
@@ -1815,8 +1817,6 @@ commit;
 
 -- GET /rest/entity/note?sort=-a,$key: a sort without an index
 -- src/entities/querying
--- runs session.find
-
 begin isolation level repeatable read read only;
 
 -- runs read.settings

@@ -9,7 +9,7 @@ import { problemOfRemoval } from '../entities/writing/delete.ts';
 import { readClaim } from '../entities/idempotency/idempotency.ts';
 import { drawKeys } from '../entities/key.ts';
 import { writeOnce, type RepeatableWrite } from '../entities/writing/once.ts';
-import { readable, type ReplayPermit } from '../entities/writing/replay.ts';
+import { readablePermit, type ReplayPermit } from '../entities/writing/replay.ts';
 import { representEntity } from '../entities/represent.ts';
 import { busyProblem } from '../admission/refusals.ts';
 import { inRounds } from '../entities/writing/rounds.ts';
@@ -160,7 +160,7 @@ function repeatable(permits: readonly OperationPermit[]): Omit<RepeatableWrite<r
       for (const [index, { status, key, version }] of effects.entries()) {
         // A deletion has no version.
         const permit = permits[index] as ReplayPermit | undefined;
-        const row = permit && version !== null ? await findInVersion(within, readable(permit), key, version) : undefined;
+        const row = permit && version !== null ? await findInVersion(within, readablePermit(permit), key, version) : undefined;
         done.push({ status, key, row });
       }
       return done;

@@ -8,7 +8,7 @@ import type { Operand } from './syntax.ts';
 import type { VariableTypes } from './variables.ts';
 
 /** An operand with its type; `any` for a field without one. The time before the statement's has that of the field which is compared with it. */
-export interface Reference {
+export interface OperandReference {
   operand:
     | Exclude<Operand, { kind: 'value' | 'field' | 'variable' }>
     | { kind: 'field'; field: readonly string[] }
@@ -29,7 +29,7 @@ export function operandName(value: unknown): OperandName | undefined {
 const clockVariables: Readonly<Record<string, ScalarType>> = { now: 'date-time', today: 'date' };
 
 /** The operand that the member says. A fault is at the member. */
-export function readOperand(name: OperandName, value: unknown, fields: FieldTypes, variables: VariableTypes): Reference | Unplaced {
+export function readOperand(name: OperandName, value: unknown, fields: FieldTypes, variables: VariableTypes): OperandReference | Unplaced {
   if (typeof value !== 'string') return { code: 'invalid-type', values: { allowed: 'string' } };
   switch (name) {
     case '$var': {

@@ -1,9 +1,9 @@
 /** The operators of filters: what each accepts for which type of field, and what it means. */
-import { comparison, equalsOneOf, type ComparisonOperator } from './comparisons.ts';
+import { comparisonTest, equalsOneOf, type ComparisonOperator } from './comparisons.ts';
 import type { ArrayType, Field, FieldType, ScalarType } from './fields.ts';
-import { comparedType, type Reference } from './operands.ts';
+import { comparedType, type OperandReference } from './operands.ts';
 import type { Unplaced } from './parse.ts';
-import { any, constant, not, type Filter, type Operand, type Test, type Variable } from './syntax.ts';
+import { any, constantOperand, not, type Filter, type Operand, type Test, type Variable } from './syntax.ts';
 import { isOrdered, readValue, type ComparedTexts, type TypedValue } from './values.ts';
 
 /** A field with the value that an operator compares it with. */
@@ -17,7 +17,7 @@ interface OperatorContext {
   /** Records a fault, at the operator's value or at `at` inside of it. The filter that it returns is not used. */
   refuse: (fault: Unplaced, at?: readonly number[]) => Filter;
   /** Reads an operand that is no value, at the operator's value or at `at` inside of it; undefined for a value, or after a fault that it records. */
-  referenceIn: (value: unknown, at?: readonly number[]) => Reference | 'refused' | undefined;
+  referenceIn: (value: unknown, at?: readonly number[]) => OperandReference | 'refused' | undefined;
   /** The most values of a list. */
   inValues: number;
 }
@@ -45,7 +45,7 @@ function equality({ field, type, value, ...texts }: TestedField, at: readonly nu
 
 const equal: Operator = (tested, context) => {
   const equals = equality(tested, [], context);
-  return 'kind' in equals ? equals : comparison(tested.field, '=', equals);
+  return 'kind' in equals ? equals : comparisonTest(tested.field, '=', equals);
 };
 
 const isOneOf: Operator = (tested, context) => {
@@ -66,7 +66,7 @@ const isOneOf: Operator = (tested, context) => {
 };
 
 function isInList(
-  reference: Reference | 'refused',
+  reference: OperandReference | 'refused',
   { field, type }: Pick<TestedField, 'field' | 'type'>,
   refuse: OperatorContext['refuse'],
 ) {
@@ -87,12 +87,12 @@ const ordered =
     const reference = referenceIn(value);
     if (reference) return compareWith(reference, { field, type, operator }, refuse);
     const read = readValue(type, value);
-    return 'code' in read ? refuse(read) : comparison(field, operator, read);
+    return 'code' in read ? refuse(read) : comparisonTest(field, operator, read);
   };
 
 /** The comparison with an operand that is no value. Two fields without a type are compared if their values have one JSON type. */
 function compareWith(
-  reference: Reference | 'refused',
+  reference: OperandReference | 'refused',
   { field, type, operator }: Pick<TestedField, 'field'> & { type: ScalarType | 'any'; operator: ComparisonOperator },
   refuse: OperatorContext['refuse'],
 ): Filter {
@@ -127,7 +127,7 @@ const prefix: Operator = ({ field, type, value, ...texts }, { refuse, referenceI
   const reference = referenceIn(value);
   if (reference) return withVariable(reference, textType, refuse, (operand) => ({ kind: 'prefix', field, type: textType, operand }));
   const read = readValue(textType, value, texts);
-  return 'code' in read ? refuse(read) : { kind: 'prefix', field, type: textType, operand: constant(String(read.value)) };
+  return 'code' in read ? refuse(read) : { kind: 'prefix', field, type: textType, operand: constantOperand(String(read.value)) };
 };
 
 /** A part of a text or an item of an array; of a field without a declared type either of the two. */
@@ -142,14 +142,14 @@ const contains: Operator = ({ field, type, value, ...texts }, { refuse, referenc
   };
   const reference = referenceIn(value);
   if (reference) return withVariable(reference, itemType, refuse, (operand) => parts(operand, ['string', 'enum'].includes(operand.type)));
-  if (value === null && !isText) return { kind: 'member', field, operand: constant(value) };
+  if (value === null && !isText) return { kind: 'member', field, operand: constantOperand(value) };
   const read = readValue(itemType, value, texts);
-  return 'code' in read ? refuse(read) : parts(constant(read.value), typeof read.value === 'string');
+  return 'code' in read ? refuse(read) : parts(constantOperand(read.value), typeof read.value === 'string');
 };
 
 /** The test with a variable whose values are written as those of the type; other operands have no such test. */
 function withVariable(
-  reference: Reference | 'refused',
+  reference: OperandReference | 'refused',
   type: ScalarType | 'any',
   refuse: OperatorContext['refuse'],
   test: (operand: Variable) => Filter,

@@ -6,7 +6,7 @@ import { maximumFaults, type Fault } from '../problems/faults.ts';
 import { expectedOneOf } from '../problems/expected.ts';
 import { looksLikeName, placeOf, positionsIn } from '../problems/pointer.ts';
 import { isEnvelopeName, isOfEnvelope, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
-import { operandName, readOperand, type Reference } from './operands.ts';
+import { operandName, readOperand, type OperandReference } from './operands.ts';
 import { foldedOperators, operators, operatorsOf, typeName, type TestedField } from './operators.ts';
 import { all, any, everyEntity, not, type Filter } from './syntax.ts';
 import type { VariableTypes } from './variables.ts';
@@ -128,7 +128,7 @@ class FilterReader {
     if (!isObject(value) || this.#isOperand(value)) return this.#operator({ field, type, value }, '$eq', path, depth);
     const { combined = [], others = [] } = Object.groupBy(Object.keys(value), (name) => (isCombinator(name) ? 'combined' : 'others'));
     const combinations = combined.map((name) =>
-      this.#combined(name as Combinator, value[name], [...path, name], (one, at) => this.#inner(field, type, one, at, depth + 1)),
+      this.#combined(name as Combinator, value[name], [...path, name], (one, at) => this.#inner({ field, type }, one, at, depth + 1)),
     );
     if (others.some((name) => name.startsWith('$')))
       return all([
@@ -144,7 +144,7 @@ class FilterReader {
   }
 
   /** A test inside of a combination of tests of the field. */
-  #inner(field: Field, type: FieldType, value: unknown, path: FilterPath, depth: number): Filter {
+  #inner({ field, type }: Pick<TestedField, 'field' | 'type'>, value: unknown, path: FilterPath, depth: number): Filter {
     if (depth > this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });
     return this.#test(field, type, value, path, depth);
   }
@@ -184,7 +184,7 @@ class FilterReader {
   }
 
   /** An operand that is no value. */
-  #referenceIn(value: unknown, path: FilterPath): Reference | 'refused' | undefined {
+  #referenceIn(value: unknown, path: FilterPath): OperandReference | 'refused' | undefined {
     const name = this.#variables && operandName(value);
     if (!this.#variables || !name) return undefined;
     const read = readOperand(name, (value as Record<string, unknown>)[name], this.#types, this.#variables);

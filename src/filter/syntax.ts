@@ -10,7 +10,7 @@ import type { TypedValue } from './values.ts';
 export type Filter = { kind: 'all' | 'any'; of: readonly Filter[] } | { kind: 'not'; of: Filter } | Test;
 
 /** What a test compares its field with. A field and a variable have types of their own, which fit that of the test. */
-export type Operand = Constant | Variable | Clock | { kind: 'field'; field: Field; type: ScalarType };
+export type Operand = Constant | Variable | StatementClock | { kind: 'field'; field: Field; type: ScalarType };
 
 export interface Constant {
   kind: 'value';
@@ -25,7 +25,7 @@ export interface Variable {
 }
 
 /** The time of the statement: as an instant, or of a test of a day as the day in the time zone of the caller. */
-export interface Clock {
+export interface StatementClock {
   kind: 'clock';
   /** Subtracted from the time; undefined for the time itself. */
   ago: Duration | undefined;
@@ -83,7 +83,7 @@ export const everyEntity: Filter = { kind: 'all', of: [] };
 /** The filter that no entity fulfils. */
 export const noEntity: Filter = { kind: 'any', of: [] };
 
-export const constant = <T extends Constant['value'] | null>(value: T) => ({ kind: 'value', value }) as const;
+export const constantOperand = <T extends Constant['value'] | null>(value: T) => ({ kind: 'value', value }) as const;
 
 export const not = (of: Filter): Filter => ({ kind: 'not', of });
 export const all = (of: readonly Filter[]): Filter => (of.length === 1 && of[0] ? of[0] : { kind: 'all', of });

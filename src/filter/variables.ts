@@ -1,8 +1,8 @@
 /** The variables of filters: values of the caller that a filter names, and of which a caller may lack one. */
 import type { RawBuilder } from 'kysely';
-import { comparison, equalsOneOf } from './comparisons.ts';
+import { comparisonTest, equalsOneOf } from './comparisons.ts';
 import type { ScalarType } from './fields.ts';
-import { all, any, constant, everyEntity, noEntity, not, type Filter, type Variable } from './syntax.ts';
+import { all, any, constantOperand, everyEntity, noEntity, not, type Filter, type Variable } from './syntax.ts';
 import { readValue, type TypedValue } from './values.ts';
 
 /** The type of a variable, or of the items of its list. */
@@ -68,11 +68,11 @@ function withValue(test: VariableTest, variables: Variables): Filter | undefined
   if (!only) return undefined;
   switch (test.kind) {
     case 'compare':
-      return comparison(test.field, test.operator, only);
+      return comparisonTest(test.field, test.operator, only);
     case 'prefix':
     case 'substring':
-      return { ...test, operand: constant(only.value) };
+      return { ...test, operand: constantOperand(only.value) };
     case 'member':
-      return { ...test, operand: constant(only.value) };
+      return { ...test, operand: constantOperand(only.value) };
   }
 }

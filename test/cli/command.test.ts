@@ -99,8 +99,8 @@ test.each([
   [['user', 'lst'], "unknown command 'lst' (Did you mean list?)"],
   [['user', 'list', '--jsn'], "unknown option '--jsn' (Did you mean --json?)"],
   [['user', 'list', 'ada'], "too many arguments for 'list'. Expected 0 arguments but got 1: ada."],
-  [['profile', 'update', 'sales'], 'nothing to change: give --label, --roles, --locale or --no-locale'],
-  [['user', 'update', 'ada'], 'nothing to change: give --display-name, --locale or --no-locale'],
+  [['profile', 'update', 'sales'], 'nothing to change: give --label, --roles, --locale, --no-locale or --attribute'],
+  [['user', 'update', 'ada'], 'nothing to change: give --display-name, --locale, --no-locale, --time-zone or --attribute'],
   [['key', 'create', 'ada'], "required option '--name <text>' not specified"],
   [['help', 'user', 'lst'], 'there is no command "user lst"'],
 ])('wrong usage is one line and exit code 2: %j', async (words, message) => {

@@ -33,7 +33,7 @@ describe('role create, grant, revoke', () => {
     });
     expect(await lastEvent()).toMatchObject({ event: 'role.created', outcome: 'ok', detail: { by: 'administrator', role: 'clerk' } });
     const profile = await admin.json(['profile', 'create', 'books', '--label', 'Books', '--roles', 'clerk', '--locale', 'de']);
-    expect(profile).toEqual({ name: 'books', label: 'Books', locale: 'de', roles: ['clerk'], changed: true });
+    expect(profile).toEqual({ name: 'books', label: 'Books', locale: 'de', roles: ['clerk'], attributes: {}, changed: true });
     expect(await lastEvent()).toMatchObject({
       event: 'profile.created',
       detail: { by: 'administrator', profile: 'books', roles: ['clerk'] },
@@ -135,7 +135,7 @@ describe('profile update, profile delete, role delete', () => {
     };
     expect(await statuses()).toEqual([201, 403]);
     const changed = await admin.json(['profile', 'update', 'shop', '--label', 'The shop', '--roles', 'till', '--locale', 'de']);
-    expect(changed).toEqual({ name: 'shop', label: 'The shop', locale: 'de', roles: ['till'], changed: true });
+    expect(changed).toEqual({ name: 'shop', label: 'The shop', locale: 'de', roles: ['till'], attributes: {}, changed: true });
     expect(await lastEvent()).toMatchObject({
       event: 'profile.updated',
       detail: { by: 'administrator', profile: 'shop', label: 'The shop', locale: 'de', roles: ['till'] },
@@ -211,12 +211,13 @@ test('lists of roles and profiles are tables for people and JSON for scripts', a
     ],
     rules: [],
   });
-  expect(await admin.say(['profile', 'list'])).toMatch(/^NAME +LABEL +ROLES +LOCALE\n[^]*^list +Lists +list one, list two +-$/m);
+  expect(await admin.say(['profile', 'list'])).toMatch(/^NAME +LABEL +ROLES +LOCALE +ATTRIBUTES\n[^]*^list +Lists +list one, list two +- +-$/m);
   expect(await admin.json(['profile', 'list'])).toContainEqual({
     name: 'list',
     label: 'Lists',
     roles: ['list one', 'list two'],
     locale: null,
+    attributes: {},
   });
 });
 

@@ -1,61 +1,37 @@
-/** Gives users rules without a role, for tests of what rules mean. */
-import { vi } from 'vitest';
-import { PrincipalCache } from '../../src/authn/principal-cache.ts';
-import type { EntityType } from '../../src/entity-types/types.ts';
-import { undeclaredFields } from '../../src/filter/fields.ts';
-import { bindRule, unboundGrant, type RuleDocument } from '../../src/rights/rule.ts';
-import type { Principal } from '../../src/rights/principal.ts';
-import { variablesOf } from '../../src/rights/variables.ts';
+/** Callers whose role has grants with rules. */
+import type { RuleDocument } from '../../src/rights/rule.ts';
+import { digestOfRule } from '../../src/rights/rule-document.ts';
 import type { Action } from '../../src/rights/vocabulary.ts';
 import type { Call, TestService } from './service.ts';
 
 export interface RuleGrant {
   entity: string;
   actions: Action[];
+  /** Without a rule the grant is `condition`. */
   rule?: RuleDocument;
   condition?: 'any' | 'own';
 }
 
-const rulesOf = new Map<string, readonly RuleGrant[]>();
-const types = new Map<string, EntityType | undefined>();
-
-const store = PrincipalCache.prototype.store;
-vi.spyOn(PrincipalCache.prototype, 'store').mockImplementation(function (this: PrincipalCache, ...[hash, subject, principal, ...rest]) {
-  const grants = rulesOf.get(principal.user.name);
-  if (grants) Object.assign(principal, withRules(principal, grants));
-  store.call(this, hash, subject, principal, ...rest);
-});
-
-function withRules(principal: Principal, grants: readonly RuleGrant[]): Principal {
-  const conditions = new Map<string, Map<Action, string[]>>();
-  const documents = new Map<string, RuleDocument>();
-  for (const [index, { entity, actions, rule, condition = 'any' }] of grants.entries()) {
-    const digest = rule ? `rule${index}` : condition;
-    if (rule) documents.set(digest, rule);
-    const ofName = conditions.get(entity) ?? new Map<Action, string[]>();
-    for (const action of actions) ofName.set(action, [...(ofName.get(action) ?? []), digest]);
-    conditions.set(entity, ofName);
-  }
-  return {
-    ...principal,
-    grants: conditions,
-    rules: {
-      grantOf(digest, entity, action) {
-        const fields = types.get(entity)?.fields ?? undeclaredFields;
-        const bound = bindRule(documents.get(digest) ?? {}, action, { fields, variables: variablesOf(principal) });
-        if ('faults' in bound) throw new Error(JSON.stringify(bound.faults));
-        return bound.grant ?? unboundGrant;
-      },
-      sensitiveOf: () => new Set(),
-      variables: variablesOf(principal),
-    },
-  };
-}
-
-/** A caller with these grants and no others. */
+/** The session of a new user with these grants and no others. The rules are stored as they are, whether or not a command would refuse them. */
 export async function callerWith(service: TestService, name: string, grants: readonly RuleGrant[]): Promise<Call> {
-  for (const { entity } of grants) if (entity !== '*') types.set(entity, await service.context.entityTypes.find(entity));
-  const caller = { cookie: await service.openSession((await service.createUser(name)).id) };
-  rulesOf.set(name, grants);
-  return caller;
+  const { id } = await service.createUser(name, {});
+  const role = await service.db.selectFrom('role').where('name', '=', name).select('id').executeTakeFirstOrThrow();
+  for (const [index, { entity, actions, rule, condition = 'any' }] of grants.entries()) {
+    const digest = rule && digestOfRule(rule);
+    if (rule && digest !== undefined)
+      await service.db
+        .insertInto('grant_rule')
+        .values({ digest, document: JSON.stringify(rule) })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    const rows = actions.map((action) => ({
+      role_id: role.id,
+      entity,
+      action,
+      condition: digest ?? condition,
+      name: digest === undefined ? null : `rule ${index}`,
+    }));
+    await service.db.insertInto('role_grant').values(rows).execute();
+  }
+  return { cookie: await service.openSession(id) };
 }

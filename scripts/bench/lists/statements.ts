@@ -52,7 +52,7 @@ export async function statementsOf(store: Store, { entity, query }: ListScenario
   };
   const types = new TypeRegistry(store.db, { entityTypes: 'open' });
   const type = await types.find(entity);
-  const includes = await readIncludes(types, reader, type, query['include']?.split(',') ?? []);
+  const includes = await readIncludes(types, reader, { name: entity, type }, query['include']?.split(',') ?? []);
   const request = await readListQuery(
     query,
     includes,

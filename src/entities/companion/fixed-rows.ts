@@ -7,7 +7,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionColumn } from './layout.ts';
 import type { IndexRange } from './index-ranges.ts';
 import { columnOf, columnRef, pinnedValue } from './fields.ts';
-import { all, constant, type Filter } from '../../filter/syntax.ts';
+import { all, constantOperand, type Filter } from '../../filter/syntax.ts';
 import type { CoverageRule } from '../../rights/coverage.ts';
 
 /** The indexes that begin with a fixed field. */
@@ -40,7 +40,7 @@ export function isFixedRow({ values }: FixedIndexes): RawBuilder<unknown> {
 /** The filter with the conditions that the rule fixes. */
 export function fixedFilter(filter: Filter, { fixed }: CoverageRule): Filter {
   return all([
-    ...fixed.map(({ field, type, value }) => ({ kind: 'compare', operator: '=', type, field, operand: constant(value) }) as const),
+    ...fixed.map(({ field, type, value }) => ({ kind: 'compare', operator: '=', type, field, operand: constantOperand(value) }) as const),
     filter,
   ]);
 }

@@ -158,7 +158,7 @@ interface MergeRow extends Omit<JudgedMerge, 'judgement'> {
   changed: string[] | null;
 }
 
-export interface MergeLook {
+export interface MergeReading {
   /** Whether a heavy entity is left out, so that the look costs little on a connection that requests share. */
   light: boolean;
   /** The paths to references. */
@@ -176,7 +176,7 @@ export async function judgeMerges(
   { entity, userName }: Permit<'update'>,
   rule: ChangeRule,
   wanted: readonly WantedMerge[],
-  { light, paths, isTrash = false }: MergeLook,
+  { light, paths, isTrash = false }: MergeReading,
 ): Promise<(JudgedMerge | 'forbidden' | undefined)[]> {
   const rows = wanted.map(({ key, patch = 'null', merged = 'null', members, keepsHidden = false }, n) => {
     const names = JSON.stringify(members && Object.fromEntries(members.map((name) => [name, true]))) ?? 'null';
@@ -202,7 +202,7 @@ export async function judgeMerge(
   permit: Permit<'update'>,
   rule: ChangeRule,
   wanted: WantedMerge,
-  look: MergeLook,
+  look: MergeReading,
 ): Promise<JudgedMerge> {
   const [judged] = await judgeMerges(store, permit, rule, [wanted], look);
   if (judged === undefined) throw new Problem('not-found');

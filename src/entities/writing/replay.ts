@@ -11,12 +11,12 @@ import type { Writes } from './update.ts';
 export type ReplayPermit = Permit<'create' | 'read' | 'update'>;
 
 /** The permit by which a repeat reads: under rules the rows that grants of `read` cover decide, and not those that may be changed. */
-export const readable = (permit: ReplayPermit): ReplayPermit => (permit.change ? (permit.widerRead ?? permit) : permit);
+export const readablePermit = (permit: ReplayPermit): ReplayPermit => (permit.change ? (permit.widerRead ?? permit) : permit);
 
 /** The entity as it was after the request. Throws 410 `answer-gone` if the permit covers no such version that is kept. */
 export async function findAfter(writes: Writes, permit: ReplayPermit, effect: Effect | undefined): Promise<EntityRow> {
   const { key, version } = effect ?? {};
-  const row = key !== undefined && version ? await findInVersion(writes, readable(permit), key, version) : undefined;
+  const row = key !== undefined && version ? await findInVersion(writes, readablePermit(permit), key, version) : undefined;
   if (!row) throw new Problem('answer-gone');
   return row;
 }

@@ -12,7 +12,7 @@ import type { Problem } from '../../../src/problems/errors.ts';
 import type { FieldTypes, ScalarType } from '../../../src/filter/fields.ts';
 import { boundedFold, foldedText } from '../../../src/filter/fold.ts';
 import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';
-import { constant } from '../../../src/filter/syntax.ts';
+import { constantOperand } from '../../../src/filter/syntax.ts';
 import { isLongerThan } from '../../../src/filter/values.ts';
 import { useService } from '../../support/service.ts';
 
@@ -121,7 +121,7 @@ test('values of a filter are folded as far as the column has room (rule 70)', ()
   const rule = companion([column('string', { fold: true, maximumLength: 600 })]);
   const value = ligature.repeat(1_000);
   const bounds = normalisedBy(() =>
-    boundsOf([{ kind: 'compare', field: ['a'], type: 'string', operator: '=', operand: constant(value) }], bindToColumns(rule)),
+    boundsOf([{ kind: 'compare', field: ['a'], type: 'string', operator: '=', operand: constantOperand(value) }], bindToColumns(rule)),
   );
   expect(bounds).toBeLessThan(20_000);
 });

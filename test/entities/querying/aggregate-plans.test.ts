@@ -8,7 +8,7 @@ import { aggregateQuery } from '../../../src/entities/querying/aggregate-stateme
 import { bindQuery } from '../../../src/entities/querying/bind.ts';
 import { aggregatedRows, selectedRowsOf } from '../../../src/entities/querying/column-statements.ts';
 import { countQuery } from '../../../src/entities/querying/list-statements.ts';
-import { all, constant, everyEntity, type Filter } from '../../../src/filter/syntax.ts';
+import { all, constantOperand, everyEntity, type Filter } from '../../../src/filter/syntax.ts';
 import { declareIndexed } from '../../support/companion.ts';
 import { useService } from '../../support/service.ts';
 import { rowsCoveredFor } from '../../support/coverage.ts';
@@ -62,7 +62,7 @@ const rowsOf = (node: Plan): number =>
 
 const ofField =
   (field: string) =>
-  (value: string): Filter => ({ kind: 'compare', field: [field], operator: '=', type: 'string', operand: constant(value) });
+  (value: string): Filter => ({ kind: 'compare', field: [field], operator: '=', type: 'string', operand: constantOperand(value) });
 const filters: [string, (value: string) => Filter][] = [
   ['a column', ofField('state')],
   ['words', (words) => ({ kind: 'search', field: [], words })],

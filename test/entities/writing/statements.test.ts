@@ -29,7 +29,7 @@ import { orderOf } from '../../../src/filter/order.ts';
 import type { SortTerm } from '../../../src/filter/sort.ts';
 import { entitySource } from '../../../src/filter/source.ts';
 import { filterCondition } from '../../../src/filter/compile.ts';
-import { constant, not, type Filter } from '../../../src/filter/syntax.ts';
+import { constantOperand, not, type Filter } from '../../../src/filter/syntax.ts';
 import { rowsCoveredFor } from '../../support/coverage.ts';
 import { fullRights, wholeView } from '../../../src/rights/field-view.ts';
 import { findHeavy, findLightOne, findState } from '../../../src/entities/find-entity.ts';
@@ -162,8 +162,8 @@ describe('the statement of an upsert', () => {
 });
 
 describe('a statement of a list', () => {
-  const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', operand: constant('1') };
-  const tests = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', operand: constant('ada') });
+  const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', operand: constantOperand('1') };
+  const tests = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', operand: constantOperand('ada') });
   const query: EntityRows = { permit: rowsCoveredFor('note', 'bob'), fields: entitySource, table: sql`entity`, keys: key, tests };
   const page = { view: wholeView, limit: 50, bytes: 1_000, projection: undefined, includes: [] };
   const sort: SortTerm[] = [{ field: ['a'], type: 'any', descending: true }];
