@@ -159,6 +159,8 @@ export class ChangeRule implements ChangeTests {
     const isKnown = (name: string) =>
       members.sent.includes(name) || (isNew ? this.isShownAfter(facts, name) : this.isShownBefore(facts, name));
     const pointers = new Set([...compared].map((name) => (isKnown(name) || isEnvelopeName(name) ? pointerTo([name]) : '')));
+    // The check of a rule that does not bind compares nothing, and does not hold.
+    if (pointers.size === 0) pointers.add('');
     return [...pointers].map((pointer) => ({ pointer, code: 'value-forbidden' as const }));
   }
 
