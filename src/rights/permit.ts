@@ -60,7 +60,8 @@ export interface Permit<A extends Action> {
  */
 export function authorize<A extends Action>(principal: Principal, entity: string, action: A): Permit<A> {
   const grants = requireGrants(principal, entity, action);
-  const change = action === 'create' && hasRule(grants) ? changeRuleOf(principal, entity, grants) : undefined;
+  const change =
+    action === 'create' && (hasRule(grants) || hasSensitive(principal, entity)) ? changeRuleOf(principal, entity, grants) : undefined;
   const reads = action === 'read' ? grants : action === 'create' ? readGrants(principal, entity) : [];
   // Without `read` a caller sees what it has sent alone.
   return permitOf(principal, entity, grants, { view: reads.length > 0 ? viewFor(principal, entity, reads) : wholeView, change });
@@ -84,7 +85,7 @@ export function authorizeTrash(principal: Principal, entity: string): Permit<'up
 function updatePermit(principal: Principal, entity: string, narrowed: (grants: readonly Grant[]) => readonly Grant[]): Permit<'update'> {
   const grants = requireGrants(principal, entity, 'update');
   const reads = hasRule(grants) ? readGrants(principal, entity) : requireGrants(principal, entity, 'read');
-  if (!hasRule(grants) && !hasRule(reads)) {
+  if (!hasRule(grants) && !hasRule(reads) && !hasSensitive(principal, entity)) {
     const readsAll = reads.some(coversAll);
     const permit: Permit<'update'> = permitOf(principal, entity, readsAll ? grants : [ownGrant], { view: wholeView, change: undefined });
     return readsAll ? permit : { ...permit, widerRead: undefined };
@@ -146,7 +147,7 @@ function coverageFor(principal: Principal, entity: string, ...actions: Action[])
 
 /** The fields that the grants of `read` show. */
 function viewFor(principal: Principal, entity: string, grants: readonly Grant[]): FieldView {
-  if (grants.length > 0 && !hasRule(grants) && sensitiveOf(principal, entity).size === 0) return wholeView;
+  if (grants.length > 0 && !hasRule(grants) && !hasSensitive(principal, entity)) return wholeView;
   return viewOf(grants, sensitiveOf(principal, entity), callerOf(principal));
 }
 
@@ -156,6 +157,8 @@ function changeRuleOf(principal: Principal, entity: string, grants: readonly Gra
 
 const noSensitive: ReadonlySet<string> = new Set();
 const sensitiveOf = ({ rules }: Principal, entity: string) => rules?.sensitiveOf(entity) ?? noSensitive;
+
+const hasSensitive = (principal: Principal, entity: string): boolean => sensitiveOf(principal, entity).size > 0;
 
 const callerOf = (principal: Principal): CallerVariables =>
   callerVariables(principal.user.name, principal.rules?.variables ?? variablesOf(principal));
