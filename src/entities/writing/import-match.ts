@@ -137,7 +137,7 @@ export class RowMatcher {
   /** Whether the rules let the row be sent, although it changes nothing. Otherwise it is refused. */
   #isAllowed(row: PortionRow, judgement: Judgement | undefined): boolean {
     try {
-      judgement?.requireWritable();
+      judgement?.requireAllowed();
       return true;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
