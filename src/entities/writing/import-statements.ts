@@ -11,6 +11,7 @@ import { changeColumns, entityChanged, formerFields, typedChangeColumns } from '
 import { valuesAt } from './references.ts';
 import { areSameFields } from './same-fields.ts';
 import { storeMerged } from './statements.ts';
+import { showsUnique } from './upsert-statements.ts';
 import type { StatementVariant } from '../covered-statements.ts';
 import { hashOf } from './conflict-statements.ts';
 import { typeIsCurrent } from '../type-revision.ts';
@@ -80,7 +81,7 @@ export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: M
           select version, fields, wanted, ${areSameFields(sql`present.fields`, sql`wanted`)} as "isUnchanged",
             ${valuesAt(sql`present.fields`, sql`${paths}`)} as present from (
             select entity.version, entity.fields, ${wanted} as wanted from entity
-            where ${rowsOfPermit(permit)} and entity.key = found.key offset 0
+            where ${rowsOfPermit(permit)} and entity.key = found.key ${rule.kind === 'key' ? sql`` : showsUnique(rule.companion, rule.unique, permit)} offset 0
           ) as present offset 0
         ) as entity on true
       ) as matched

@@ -26,8 +26,8 @@ export function findByUnique(
     where ${hasValues(companion, unique, values)}`;
 }
 
-/** SQL: the condition that the row of `entity` shows the fields of the rule. Otherwise an upsert would tell their values. */
-function showsUnique({ columns }: Companion, unique: CompanionUnique, { view }: Permit<'update'>): RawBuilder<unknown> {
+/** SQL: the condition that the row of `entity` shows the fields of the rule. Otherwise an upsert or an import would tell their values. */
+export function showsUnique({ columns }: Companion, unique: CompanionUnique, { view }: Permit<'update'>): RawBuilder<unknown> {
   if (view.kind === 'whole') return sql``;
   const names = columns.filter(({ name }) => unique.columns.includes(name)).map(({ field: [name = ''] }) => name);
   return sql`and ${fieldsOfPermit(view)} ?& ${[...new Set(names)]}::text[]`;
