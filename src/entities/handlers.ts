@@ -23,6 +23,7 @@ import { isHeavy } from './size-classes.ts';
 import { describePath, shownPath, type AccessPath } from './querying/access-path.ts';
 import { readIncludes } from './querying/include.ts';
 import { itemTexts } from '../json/json-parts.ts';
+import { undeclaredFields } from '../filter/fields.ts';
 import { readKey } from './key.ts';
 import { readListBody, readListQuery } from './querying/list-request.ts';
 import { pageLinks } from './links.ts';
@@ -214,6 +215,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const restoration = {
         // What an entity was is history, which an update does not show.
         from: version === undefined ? undefined : { version, read: authorize(principal, params.name, 'read') },
+        trash: isPermitted(principal, params.name, 'read') ? authorizeTrash(principal, params.name) : undefined,
         patch: body === undefined ? undefined : bodyText,
         ...guardOfHeader(ifMatch),
         keep,

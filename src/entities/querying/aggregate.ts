@@ -33,8 +33,8 @@ export async function aggregateEntities(
   stored: Companion | null | undefined,
 ): Promise<JsonText<AggregatedBody>> {
   const companion = (stored && readableCompanion(stored)) ?? undefined;
-  assertIndexed(request, bindToColumns(companion));
   const shown = companion && shownCompanion(companion, permit.view);
+  assertIndexed(request, bindToColumns(companion), shown?.search !== undefined);
   const hasColumns = fieldsOf(request).every(({ field, type }) => bindToColumns(shown).of(field, type).column !== undefined);
   // A field that some rows hide has no column for this caller, but it is in the rows.
   const fields = hasColumns ? bindToColumns(shown) : bindToEntities(shown);
@@ -59,8 +59,8 @@ export async function aggregateEntities(
 
 const fieldsOf = ({ groups, measures }: AggregateRequest) => [...groups, ...measures.filter((measure) => measure.of !== 'count')];
 
-function assertIndexed(request: AggregateRequest, bound: BoundFields): void {
-  if (testsOf(request.filter).some(({ kind }) => kind === 'search') && !bound.companion?.search)
+function assertIndexed(request: AggregateRequest, bound: BoundFields, isSearchable: boolean): void {
+  if (testsOf(request.filter).some(({ kind }) => kind === 'search') && !isSearchable)
     throw new Problem('validation-failed', { faults: [{ pointer: '/search', code: 'not-filterable' }] });
   const faults = fieldsOf(request)
     .filter(({ field, type }) => !bound.of(field, type).column)

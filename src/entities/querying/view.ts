@@ -5,7 +5,7 @@ import type { Store } from '../../database/port.ts';
 import { withoutTransaction } from '../../database/read-transaction.ts';
 import { Problem } from '../../problems/errors.ts';
 import { maximumFaults } from '../../problems/faults.ts';
-import { undeclaredFields, type FieldTypes } from '../../filter/fields.ts';
+import type { FieldTypes } from '../../filter/fields.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { entityTag, viewTag } from '../etag.ts';
 import type { Include, ReadIncludes } from './include.ts';
@@ -25,7 +25,7 @@ interface ViewRequest {
 export type EntityQuery = Partial<NonNullable<operations['getEntity']['parameters']['query']>>;
 
 /** Reads the parameters of a URL. Throws 422 with the place of each fault. */
-export function readViewQuery({ fields }: EntityQuery, includes: ReadIncludes, types: FieldTypes = undeclaredFields): ViewRequest {
+export function readViewQuery({ fields }: EntityQuery, includes: ReadIncludes, types: FieldTypes): ViewRequest {
   const projection = fields === undefined ? undefined : readProjection(fields.split(','), types);
   if (!('faults' in includes) && !(projection && 'faults' in projection))
     return { projection: projection?.projection, includes: includes.includes };

@@ -24,6 +24,8 @@ import { stateOf } from '../find-entity.ts';
 export interface Restoration extends Guard {
   /** The version whose fields the entity gets, and the permit to read it; undefined for the fields that it has in the trash. */
   from: { version: string; read: Permit<'read'> } | undefined;
+  /** The permit to see the entity in the trash; undefined for a caller without the right. */
+  trash: Permit<'update'> | undefined;
   /** What else changes: JSON text of a merge patch; undefined for nothing. */
   patch: string | undefined;
   /** How long versions are kept, as an interval. */
@@ -47,14 +49,14 @@ export async function restoreEntity(
   permit: Permit<'update'>,
   caller: Caller,
   key: string,
-  { from, patch, keep, limitBytes, ...guard }: Restoration,
+  { from, trash, patch, keep, limitBytes, ...guard }: Restoration,
 ): Promise<EntityRow> {
   return await admission.run('heavy-write', { flow: permit.userName, caller }, async () => {
     const old = from && (await findVersion(store, from.read, key, from.version, keep));
     if (from && !old) throw new Problem('not-found');
     return await inRounds(async () => {
       const live = await stateOf(store, permit, key);
-      const trashed = live ? undefined : await stateOfTrashed(store, permit, key);
+      const trashed = live || !trash ? undefined : await stateOfTrashed(store, trash, key);
       const state = live ?? trashed;
       const restored = (old ?? trashed)?.fields;
       if (!state) throw await refusalOf(store, permit, key);
