@@ -1,0 +1,214 @@
+/** Runs the cases of the random test of rights against a service. */
+import * as fc from 'fast-check';
+import { sql } from 'kysely';
+import { expect } from 'vitest';
+import { inSchema } from '../../src/entities/companion/table.ts';
+import { declareType } from './entities.ts';
+import type { ModelRow, ModelVariables, TypeOf } from './filter-model.ts';
+import { fieldNames, operationsOfCase, randomCases, type RandomCase, type RandomRow } from './random-rights.ts';
+import { RightsModel, typeOfDeclared, type Json, type ModelCaller } from './rights-model.ts';
+import { RightsRequests } from './rights-requests.ts';
+import { RightsWorld, type ModelVersion, type Operation, type Rows } from './rights-world.ts';
+import { callerWith } from './stubbed-rights.ts';
+import type { TestService } from './service.ts';
+
+const declaredName = 'ruled';
+const root = 'rights-root';
+const text = { type: ['string', 'null'] };
+const document = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    u: text,
+    a: text,
+    b: text,
+    n: { type: ['number', 'null'] },
+    m: { type: ['string', 'null'], format: 'decimal' },
+    o: { type: ['object', 'null'], additionalProperties: false, properties: { s: { type: 'string' } } },
+  },
+  'x-unique': [{ fields: ['u'] }],
+  'x-index': [['a'], ['m'], ['n'], ['a', 'n']],
+  'x-search': { fields: ['b'] },
+  'x-soft-delete': true,
+};
+
+interface StoredRow {
+  place: 'live' | 'trash' | 'history';
+  key: string;
+  version: number;
+  operation: string;
+  created_at: string;
+  created_by: string;
+  updated_at: string;
+  updated_by: string;
+  fields: Json;
+}
+
+const rowOf = ({ key, version, fields, ...row }: StoredRow): ModelVersion => ({
+  $key: key,
+  $version: version,
+  $createdAt: row.created_at,
+  $createdBy: row.created_by,
+  $updatedAt: row.updated_at,
+  $updatedBy: row.updated_by,
+  operation: row.operation,
+  fields,
+});
+
+const stateOf = (rows: readonly ModelRow[]) => {
+  const placeOf = ({ $key }: ModelRow) => ($key === '' ? Number.MAX_SAFE_INTEGER : Number($key));
+  return rows.toSorted((one, other) => placeOf(one) - placeOf(other)).map(({ $version, fields }) => ({ version: $version, fields }));
+};
+
+export class RightsCases {
+  readonly #service: TestService;
+  readonly #root: string;
+  #count = 0;
+  /** How often each kind of operation was answered with each status. */
+  readonly statuses = new Map<string, number>();
+
+  private constructor(service: TestService, rootCookie: string) {
+    this.#service = service;
+    this.#root = rootCookie;
+  }
+
+  static async open(service: TestService): Promise<RightsCases> {
+    await declareType(service, declaredName, document);
+    return new RightsCases(service, await service.openSession((await service.createUser(root)).id));
+  }
+
+  /** Creates rows, a caller with the grants, and compares each operation with the model. */
+  async run({ isDeclared, grants, region, regions, sensitive, rows, operations }: RandomCase): Promise<void> {
+    this.#count += 1;
+    const name = isDeclared ? declaredName : `note${this.#count}`;
+    const userName = `rights-${this.#count}`;
+    const variables: ModelVariables = {
+      'user.name': { type: 'string', value: userName },
+      'user.region': { type: 'string', value: region },
+      'user.regions': { type: 'string', isList: true, value: regions },
+    };
+    if (isDeclared) await this.#clear();
+    await this.#store(name, userName, rows);
+    const attribute = (isList: boolean) => ({ scalar: 'string' as const, isList, texts: undefined, to: undefined });
+    const user = new Map([
+      ['region', attribute(false)],
+      ['regions', attribute(true)],
+    ]);
+    const declared = {
+      types: { user, profile: new Map(), claims: new Map() },
+      values: { user: { ...(region !== undefined && { region }), ...(regions && { regions }) }, profile: {}, claims: {} },
+    };
+    const named = grants.map(({ isOfAll, ...grant }) => ({ ...grant, entity: isOfAll ? '*' : name }));
+    const credential = await callerWith(this.#service, userName, named, { declared, sensitive });
+    const typeOf: TypeOf = isDeclared ? typeOfDeclared : () => 'any';
+    const caller: ModelCaller = { name: userName, grants, variables, sensitive, typeOf };
+    const model = new RightsModel(caller);
+    let before = await this.#stored(name);
+    for (const operation of operations) {
+      const world = new RightsWorld(model, caller, isDeclared, before);
+      const expected = world.answer(operation);
+      const answer = await new RightsRequests({ service: this.#service, name, caller: credential, world }).run(operation);
+      this.#note(operation, answer.status);
+      const told = JSON.stringify(operation);
+      expect(answer, told).toEqual(expected);
+      before = await this.#stored(name);
+      expect({ live: stateOf(before.live), trash: stateOf(before.trash) }, told).toEqual({
+        live: stateOf(world.live),
+        trash: stateOf(world.trash),
+      });
+    }
+  }
+
+  #note({ kind }: Operation, status: number): void {
+    const entry = `${kind} ${status}`;
+    this.statuses.set(entry, (this.statuses.get(entry) ?? 0) + 1);
+  }
+
+  async #clear(): Promise<void> {
+    const companion = (await this.#service.context.entityTypes.find(declaredName))?.companion;
+    if (!companion) throw new Error('the type has an index');
+    const { db } = this.#service;
+    await sql`delete from ${inSchema(companion.table)}`.execute(db);
+    for (const table of ['entity', 'entity_trash']) await sql`delete from ${sql.table(table)} where name = ${declaredName}`.execute(db);
+  }
+
+  /** Stores the versions of each row by root; own rows then become those of the caller. */
+  async #store(name: string, userName: string, rows: readonly RandomRow[]): Promise<void> {
+    const call = async <T>(method: string, path: string, json?: object) => {
+      const sent = { cookie: this.#root, ...(json && { json }) };
+      const answer = await this.#service.call<T>(method, `/rest/entity/${name}${path}`, sent);
+      expect(answer.status, answer.text).toBeLessThan(300);
+      return answer.body;
+    };
+    const versionsOf = rows.map(({ versions, hasUnique }, index) =>
+      versions.map((each) => ({ ...each, ...(hasUnique && { u: `u${index}` }) })),
+    );
+    const { items } = await call<{ items: { key: string }[] }>(
+      'POST',
+      '/bulk',
+      versionsOf.map(([first]) => first),
+    );
+    const own: string[] = [];
+    for (const [index, { isOwn, isTrashed }] of rows.entries()) {
+      const key = items[index]?.key ?? '';
+      const all = Object.fromEntries(fieldNames.map((each) => [each, null]));
+      for (const fields of versionsOf[index]?.slice(1) ?? []) await call('POST', `/${key}`, { ...all, ...fields });
+      if (isTrashed) await call('DELETE', `/${key}`);
+      if (isOwn) own.push(key);
+    }
+    for (const table of ['entity', 'entity_trash', 'entity_change'])
+      await sql`update ${sql.table(table)} set created_by = ${userName} where name = ${name} and key = any(${own})`.execute(
+        this.#service.db,
+      );
+  }
+
+  async #stored(name: string): Promise<Rows> {
+    const common = sql`key::text, version::int, created_at::text, created_by`;
+    const { rows } = await sql<StoredRow>`
+      select 'live' as place, ${common}, '' as operation, updated_at::text, updated_by, fields from entity where name = ${name}
+      union all
+      select 'trash', ${common}, '', updated_at::text, updated_by, fields from entity_trash where name = ${name}
+      union all
+      select 'history', ${common}, operation, at::text, changed_by, fields from (
+        select * from entity_change where name = ${name} and key in (
+          select key from entity where name = ${name} union select key from entity_trash where name = ${name}) order by version desc, id desc
+      ) as changes`.execute(this.#service.db);
+    const of = (wanted: StoredRow['place']) => rows.filter(({ place }) => place === wanted).map(rowOf);
+    return { live: of('live'), trash: of('trash'), history: Map.groupBy(of('history'), ({ $key }) => $key) };
+  }
+}
+
+/** Compares the service with the model in about as many operations. `RIGHTS_SEED` repeats a run. */
+export async function checkRandomRights(service: TestService, operations: number): Promise<void> {
+  const cases = await RightsCases.open(service);
+  const seed = Number(process.env['RIGHTS_SEED'] ?? Date.now() % 1_000_000_000);
+  // Half of the most operations, since each case has one to the most.
+  const numRuns = Math.ceil(operations / (operationsOfCase / 2));
+  if (process.env['RIGHTS_EXPLORE']) {
+    const seen = new Map<string, number>();
+    for (const one of fc.sample(randomCases, { seed, numRuns }))
+      await cases.run(one).catch((error: any) => {
+        const kind = /"kind":"(\w+)"/.exec(error.message)?.[1] ?? error.message.slice(0, 300);
+        const id =
+          kind +
+          ' ' +
+          JSON.stringify([error.actual, error.expected])
+            .replaceAll(/note\d+|rights-\d+|"\d{4,}"|\d{5,}/g, 'X')
+            .slice(0, 1500);
+        const short = id.slice(0, 260);
+        if ((seen.get(kind) ?? 0) < 6)
+          console.log(
+            `\n#### ${JSON.stringify(one).slice(0, 1800)}\n>> ${error.message.slice(0, 400)}\n   got ${JSON.stringify(error.actual)?.slice(0, 700)}\n   exp ${JSON.stringify(error.expected)?.slice(0, 700)}`,
+          );
+        seen.set(kind, (seen.get(kind) ?? 0) + 1);
+      });
+    console.log([...seen].toSorted().join('\n'));
+    console.log([...cases.statuses].toSorted().join('\n'));
+    return;
+  }
+  await fc.assert(
+    fc.asyncProperty(randomCases, (one) => cases.run(one)),
+    { seed, numRuns },
+  );
+  if (process.env['RIGHTS_STATUSES']) console.log([...cases.statuses].toSorted().join('\n'));
+}
