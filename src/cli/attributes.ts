@@ -110,7 +110,8 @@ function jsonText(text: string): unknown {
 
 /** Throws the problem as one line that names each fault, or as it is if it is of another kind. */
 export function throwRefusal(problem: unknown): never {
-  if (!(problem instanceof Problem) || problem.code !== 'validation-failed') throw problem;
+  if (!(problem instanceof Problem) || problem.code !== 'validation-failed' || problem.faults.some(({ code }) => code === 'too-many-tests'))
+    throw problem;
   const lines = problem.faults.map((fault) => `${pathOf(fault.pointer ?? '').join('.')}: ${describeFault('en', fault).detail}`);
   throw new Refusal(printableText(lines.join(' ')));
 }

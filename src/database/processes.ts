@@ -28,7 +28,7 @@ export interface ProcessRow {
 }
 
 /** Writes the row of this process. */
-export async function announceProcess(db: Kysely<Database>, version: string): Promise<ProcessRow> {
+export async function announceProcess(db: Kysely<Database>, version: string): Promise<ProcessRow & { id: string }> {
   const id = randomUUID();
   const renew = async () => {
     await db
@@ -39,6 +39,7 @@ export async function announceProcess(db: Kysely<Database>, version: string): Pr
   };
   await renew();
   return {
+    id,
     renew,
     withdraw: async () => {
       await db.deleteFrom('process').where('id', '=', id).execute();

@@ -23,7 +23,6 @@ import { isHeavy } from './size-classes.ts';
 import { describePath, shownPath, type AccessPath } from './querying/access-path.ts';
 import { readIncludes } from './querying/include.ts';
 import { itemTexts } from '../json/json-parts.ts';
-import { undeclaredFields } from '../filter/fields.ts';
 import { readKey } from './key.ts';
 import { readListBody, readListQuery } from './querying/list-request.ts';
 import { pageLinks } from './links.ts';

@@ -15,7 +15,6 @@ import type { RowPosition } from '../../filter/order.ts';
 import type { Filter } from '../../filter/syntax.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
 import type { Permit } from '../../rights/permit.ts';
-import type { FieldView } from '../../rights/field-view.ts';
 import { atPosition, type CursorPosition, type Cursors } from './cursors.ts';
 import { contentTag, etagOf } from '../etag.ts';
 import { accessPathOf, shownPath, type AccessPath } from './access-path.ts';
