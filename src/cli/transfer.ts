@@ -104,7 +104,7 @@ async function copy(admin: Admin, url: string): Promise<CommandOutcome> {
   );
   return {
     document: { to: target.name, ...summary(contents) },
-    text: `${comparisonTest(contents)}\n\nCopied the state of ${time(contents)} to ${target.name}. The rows of each table are the same in both.`,
+    text: `${comparisonWith(contents)}\n\nCopied the state of ${time(contents)} to ${target.name}. The rows of each table are the same in both.`,
     note: 'the copy has no later change: to move the service, stop it before the copy, and start it with the new DATABASE_URL',
   };
 }
@@ -130,7 +130,7 @@ async function restore(desk: Desk, { from: file, until, ...shown }: Shown & Rest
     );
     return {
       document: { file, service: header.service, ...summary(header) },
-      text: `${comparisonTest(header)}\n\nRestored the state of ${time(header)} from ${file}. The rows of each table are the same in both.`,
+      text: `${comparisonWith(header)}\n\nRestored the state of ${time(header)} from ${file}. The rows of each table are the same in both.`,
       note: 'all sessions have ended; passwords, rights and API keys are those of the backup, also those that were changed or revoked after it',
     };
   };
@@ -190,7 +190,7 @@ function targetFailure({ cause }: TargetError, { url, name }: { url: string; nam
 }
 
 /** Without the tables that have no rows. */
-function comparisonTest({ tables }: Contents): string {
+function comparisonWith({ tables }: Contents): string {
   const filled = tables.filter(({ rows }) => rows > 0);
   return tableText(
     ['TABLE', 'SOURCE', 'TARGET'],

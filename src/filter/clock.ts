@@ -2,13 +2,13 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { ScalarType } from './fields.ts';
 import { asInstant } from './source.ts';
-import type { StatementClock, Duration } from './syntax.ts';
+import type { ClockOperand, Duration } from './syntax.ts';
 
 /**
  * SQL: the time as tests of the type compare it. A day is that of `timeZone`, an expression, if the clock has no zone. Days and months before an instant are those
  * of UTC, so that a day has 24 hours.
  */
-export function clockValue({ ago, zone }: StatementClock, type: ScalarType, timeZone: RawBuilder<unknown> | undefined): RawBuilder<unknown> {
+export function clockValue({ ago, zone }: ClockOperand, type: ScalarType, timeZone: RawBuilder<unknown> | undefined): RawBuilder<unknown> {
   if (type === 'date') {
     const place = zone === undefined ? sql`coalesce(${timeZone ?? sql`null`}, 'UTC')` : sql`${zone}::text`;
     return sql`to_char(${moved(sql`now() at time zone ${place}`, ago)}, 'YYYY-MM-DD')`;

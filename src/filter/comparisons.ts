@@ -9,7 +9,7 @@ export type ComparisonOperator = Extract<Test, { kind: 'compare' }>['operator'];
 const afterCut = { '<': '<=', '<=': '<=', '>': '>', '>=': '>' } as const;
 
 /** The comparison with the value. An instant between two whole microseconds equals none of an envelope or a field of rules. */
-export function comparisonTest(field: Field, operator: ComparisonOperator, { type, value }: TypedValue): Filter {
+export function comparisonWith(field: Field, operator: ComparisonOperator, { type, value }: TypedValue): Filter {
   if (type !== 'date-time') return { kind: 'compare', field, operator, type, operand: constantOperand(value) };
   const { text, isCut } = wholeMicroseconds(String(value));
   if (operator === '=') return isCut ? noEntity : { kind: 'compare', field, operator, type, operand: constantOperand(value) };
@@ -18,7 +18,7 @@ export function comparisonTest(field: Field, operator: ComparisonOperator, { typ
 
 /** Whether the field equals one of the values: a test for the values of each type. */
 export function equalsOneOf(field: Field, values: readonly TypedValue[]): Test[] {
-  const compared = values.filter((value) => comparisonTest(field, '=', value).kind === 'compare');
+  const compared = values.filter((value) => comparisonWith(field, '=', value).kind === 'compare');
   return [...Map.groupBy(compared, ({ type }) => type)].map(([type, of]) => ({
     kind: 'in',
     field,

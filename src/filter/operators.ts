@@ -1,5 +1,5 @@
 /** The operators of filters: what each accepts for which type of field, and what it means. */
-import { comparisonTest, equalsOneOf, type ComparisonOperator } from './comparisons.ts';
+import { comparisonWith, equalsOneOf, type ComparisonOperator } from './comparisons.ts';
 import type { ArrayType, Field, FieldType, ScalarType } from './fields.ts';
 import { comparedType, type OperandReference } from './operands.ts';
 import type { Unplaced } from './parse.ts';
@@ -45,7 +45,7 @@ function equality({ field, type, value, ...texts }: TestedField, at: readonly nu
 
 const equal: Operator = (tested, context) => {
   const equals = equality(tested, [], context);
-  return 'kind' in equals ? equals : comparisonTest(tested.field, '=', equals);
+  return 'kind' in equals ? equals : comparisonWith(tested.field, '=', equals);
 };
 
 const isOneOf: Operator = (tested, context) => {
@@ -87,7 +87,7 @@ const ordered =
     const reference = referenceIn(value);
     if (reference) return compareWith(reference, { field, type, operator }, refuse);
     const read = readValue(type, value);
-    return 'code' in read ? refuse(read) : comparisonTest(field, operator, read);
+    return 'code' in read ? refuse(read) : comparisonWith(field, operator, read);
   };
 
 /** The comparison with an operand that is no value. Two fields without a type are compared if their values have one JSON type. */

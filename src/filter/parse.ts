@@ -7,30 +7,10 @@ import { expectedOneOf } from '../problems/expected.ts';
 import { looksLikeName, placeOf, positionsIn } from '../problems/pointer.ts';
 import { isEnvelopeName, isOfEnvelope, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
 import { operandName, readOperand, type OperandReference } from './operands.ts';
+import { ruleLimits, type FilterLimits } from './limits.ts';
 import { foldedOperators, operators, operatorsOf, typeName, type TestedField } from './operators.ts';
 import { all, any, everyEntity, not, type Filter } from './syntax.ts';
 import type { VariableTypes } from './variables.ts';
-
-export interface FilterLimits {
-  /** The most tests: each operator, and each value without one, is a test. */
-  tests: number;
-  /** The most objects inside each other, the filter itself and nested fields included; an object of operators does not count. */
-  depth: number;
-  /** The most values of `$in` and `$nin`. */
-  inValues: number;
-  /** The most references in a row that it looks through, in either direction. */
-  references: number;
-  /** The most of `$some` and `$none` together, and of these and `$match`. */
-  some: number;
-  lookUps: number;
-}
-
-/** The limits of a filter in the body of a request, and of one in the URL. */
-export const bodyLimits: Readonly<FilterLimits> = { tests: 50, depth: 5, inValues: 1_000, references: 2, some: 2, lookUps: 50 };
-export const urlLimits: Readonly<FilterLimits> = { ...bodyLimits, inValues: 200 };
-
-/** The limits of the rule of a grant. */
-const ruleLimits: Readonly<FilterLimits> = { ...bodyLimits, tests: 20, references: 3, some: 4, lookUps: 4 };
 
 type Parsed = { filter: Filter } | { faults: Fault[] };
 
@@ -128,7 +108,9 @@ class FilterReader {
     if (!isObject(value) || this.#isOperand(value)) return this.#operator({ field, type, value }, '$eq', path, depth);
     const { combined = [], others = [] } = Object.groupBy(Object.keys(value), (name) => (isCombinator(name) ? 'combined' : 'others'));
     const combinations = combined.map((name) =>
-      this.#combined(name as Combinator, value[name], [...path, name], (one, at) => this.#inner({ field, type }, one, at, depth + 1)),
+      this.#combined(name as Combinator, value[name], [...path, name], (one, at) =>
+        this.#inner({ field, type, value: one }, at, depth + 1),
+      ),
     );
     if (others.some((name) => name.startsWith('$')))
       return all([
@@ -144,7 +126,7 @@ class FilterReader {
   }
 
   /** A test inside of a combination of tests of the field. */
-  #inner({ field, type }: Pick<TestedField, 'field' | 'type'>, value: unknown, path: FilterPath, depth: number): Filter {
+  #inner({ field, type, value }: TestedField, path: FilterPath, depth: number): Filter {
     if (depth > this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });
     return this.#test(field, type, value, path, depth);
   }

@@ -10,7 +10,7 @@ import type { TypedValue } from './values.ts';
 export type Filter = { kind: 'all' | 'any'; of: readonly Filter[] } | { kind: 'not'; of: Filter } | Test;
 
 /** What a test compares its field with. A field and a variable have types of their own, which fit that of the test. */
-export type Operand = Constant | Variable | StatementClock | { kind: 'field'; field: Field; type: ScalarType };
+export type Operand = Constant | Variable | ClockOperand | { kind: 'field'; field: Field; type: ScalarType };
 
 export interface Constant {
   kind: 'value';
@@ -25,7 +25,7 @@ export interface Variable {
 }
 
 /** The time of the statement: as an instant, or of a test of a day as the day in the time zone of the caller. */
-export interface StatementClock {
+export interface ClockOperand {
   kind: 'clock';
   /** Subtracted from the time; undefined for the time itself. */
   ago: Duration | undefined;

@@ -1,6 +1,6 @@
 /** The variables of filters: values of the caller that a filter names, and of which a caller may lack one. */
 import type { RawBuilder } from 'kysely';
-import { comparisonTest, equalsOneOf } from './comparisons.ts';
+import { comparisonWith, equalsOneOf } from './comparisons.ts';
 import type { ScalarType } from './fields.ts';
 import { all, any, constantOperand, everyEntity, noEntity, not, type Filter, type Variable } from './syntax.ts';
 import { readValue, type TypedValue } from './values.ts';
@@ -68,7 +68,7 @@ function withValue(test: VariableTest, variables: Variables): Filter | undefined
   if (!only) return undefined;
   switch (test.kind) {
     case 'compare':
-      return comparisonTest(test.field, test.operator, only);
+      return comparisonWith(test.field, test.operator, only);
     case 'prefix':
     case 'substring':
       return { ...test, operand: constantOperand(only.value) };

@@ -3,7 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { methods, type ContractDocument } from '../../src/contract/contract.ts';
 import { schemaOf } from '../../src/entity-types/document.ts';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
-import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
+import type { VariableTypes } from '../../src/filter/variables.ts';
+import { bodyLimits } from '../../src/filter/limits.ts';
+import { parseFilter } from '../../src/filter/parse.ts';
 import { PartMaker } from '../../src/entity-types/typed-contract/derive.ts';
 import { roles } from '../../src/entity-types/typed-contract/names.ts';
 import { parseSort } from '../../src/filter/sort.ts';
@@ -348,11 +350,13 @@ test.for(Object.keys(hostileTypes))('the service takes each name of the sort of 
   expect(names.filter((each) => 'faults' in parseSort([each], types))).toEqual([]);
 });
 
+const caller: VariableTypes = { names: ['user.name'], typeOf: (name) => (name === 'user.name' ? 'string' : undefined) };
+
 test('the filter of a type takes what the service takes, and refuses what it refuses', async () => {
   const { body } = await typedContract(service(), { cookie }, 'customer', 'tree');
   const faults = validatorsOf(body);
   const check = (type: 'customer' | 'tree', filter: object, accepted: boolean) => {
-    const parsed = parseFilter(filter, fieldTypesOf(schemaOf(hostileTypes[type] ?? {})), bodyLimits);
+    const parsed = parseFilter(filter, fieldTypesOf(schemaOf(hostileTypes[type] ?? {})), bodyLimits, caller);
     const schema = type === 'customer' ? 'CustomerFilter' : 'TreeFilter';
     expect([!('faults' in parsed), faults(['components', 'schemas', schema], filter).length === 0], JSON.stringify(filter)).toEqual([
       accepted,
@@ -371,12 +375,26 @@ test('the filter of a type takes what the service takes, and refuses what it ref
     },
     { address: { zip: { $prefix: '1' }, geo: { lat: 1, other: 'x' } }, billing: null, anything: { a: { $gt: 1 } }, birthday: '2026-02-28' },
     { $or: [], $and: [], state: { $in: [], $nin: [] } },
+    { company: { $var: 'user.name' }, credit: { $lt: { $field: 'credit' } }, birthday: { $or: [{ $gt: { $ago: 'P1Y' } }, null] } },
+    {
+      company: { $in: [{ $var: 'user.name' }, null], $not: { $prefix: { $var: 'user.name' } } },
+      state: { $or: ['open', { $ne: null }], $not: 'open' },
+    },
+    {
+      address: { $or: [{ zip: '1' }, { $not: { zip: { $prefix: 'W' } } }], zip: { $ne: { $field: 'company' } } },
+      tags: { $not: { $contains: 'x' } },
+    },
     { state: { $ne: 'open' }, labels: { $contains: 'vip' } },
     { labels: { $contains: null } },
     { address: { geo: { $empty: true } }, billing: { $exists: true }, 'first name': 'x', city: { $contains: 'y' } },
   ])
     check('customer', filter, true);
   for (const filter of [
+    { company: { $var: 5 } },
+    { company: { $eq: { $var: 'user.name', $field: 'company' } } },
+    { score: { $lt: {} } },
+    { state: { $or: [1] } },
+    { address: { $not: { zip: 5 } } },
     { unknown: 1 },
     { credit: 1 },
     { credit: { $prefix: '1' } },

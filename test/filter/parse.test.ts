@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
 import { undeclaredFields, type FieldTypes } from '../../src/filter/fields.ts';
-import { bodyLimits, parseFilter, urlLimits } from '../../src/filter/parse.ts';
+import { bodyLimits, urlLimits } from '../../src/filter/limits.ts';
+import { parseFilter } from '../../src/filter/parse.ts';
 import { declaredSchema } from '../support/random-filters.ts';
 
 const declared = fieldTypesOf(declaredSchema);

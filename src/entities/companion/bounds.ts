@@ -5,10 +5,10 @@ import { keyColumn, type BoundFields } from './fields.ts';
 import type { CompanionColumn } from './layout.ts';
 import type { Field } from '../../filter/fields.ts';
 import { boundedFold } from '../../filter/fold.ts';
-import type { StatementClock, Filter, Operand, Test } from '../../filter/syntax.ts';
+import type { ClockOperand, Filter, Operand, Test } from '../../filter/syntax.ts';
 
 /** A value of a column, or the time of the statement. */
-export type BoundValue = string | StatementClock;
+export type BoundValue = string | ClockOperand;
 
 /** The column has one of these values; null means no value. */
 export interface BoundValues {

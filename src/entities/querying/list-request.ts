@@ -4,7 +4,8 @@
 import type { components, operations } from '../../../generated/api.ts';
 import { Problem } from '../../problems/errors.ts';
 import { maximumFaults, type Fault, type FaultPlace } from '../../problems/faults.ts';
-import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../../filter/parse.ts';
+import { bodyLimits, urlLimits, type FilterLimits } from '../../filter/limits.ts';
+import { parseFilter } from '../../filter/parse.ts';
 import { parseSort, type NameFault, type SortTerm } from '../../filter/sort.ts';
 import { all, type Filter } from '../../filter/syntax.ts';
 import { withVariables } from '../../filter/variables.ts';

@@ -7,7 +7,7 @@ import { Problem } from '../../problems/errors.ts';
 import { rulesOf, indexedLength } from '../companion/rule-layout.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { undeclaredFields, type FieldTypes, type Referrer, type Target } from '../../filter/fields.ts';
-import { bodyLimits } from '../../filter/parse.ts';
+import { bodyLimits } from '../../filter/limits.ts';
 import type { Variables } from '../../filter/variables.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 import type { Principal } from '../../rights/principal.ts';

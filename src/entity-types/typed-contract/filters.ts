@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { envelopeTypes, type Field, type FieldType, type FieldTypes } from '../../filter/fields.ts';
 import { isSchemaObject, type Schema } from '../subschemas.ts';
 import type { Components } from './components.ts';
-import { arrayTest, enumTest, referTo, testNames, type SharedTest } from './tests.ts';
+import { arrayTest, combinationsOf, enumTest, referTo, testNames, type SharedTest } from './tests.ts';
 
 /** The most fields that a schema of a sort lists, and the most that are looked at for it. */
 const maximumSorts = 200;
@@ -56,9 +56,16 @@ export class Filters {
         $and: list('All of these hold.'),
         $or: list('One of these holds.'),
         $not: self,
+        $some: this.#referrers('One entity that refers to this one fulfils the filter: `{"member.project": …}`.'),
+        $none: this.#referrers('No entity that refers to this one fulfils the filter.'),
       },
       additionalProperties: this.#isOpen([]),
     };
+  }
+
+  /** Tests of entities of another name, which this contract may not know. */
+  #referrers(description: string): Schema {
+    return { type: 'object', description, minProperties: 1, maxProperties: 1, additionalProperties: { type: 'object' } };
   }
 
   /** The name of each field that a list can be sorted by, and the same with `-` for descending. */
@@ -105,7 +112,10 @@ export class Filters {
     if (has(this.#ruled.folded, field)) return this.#refer('FoldedTextTest');
     if (type === 'any' || type === 'folded') return referTo('FieldTest');
     const texts = this.#types.textsOf?.(field);
-    if (type === 'enum') return enumTest(texts);
+    if (type === 'enum') {
+      this.used.add('OperandTest');
+      return enumTest(texts);
+    }
     if (typeof type !== 'string') return arrayTest(type.items, texts);
     return type === 'object' ? this.#nested(property, field) : this.#scalar(type);
   }
@@ -115,13 +125,20 @@ export class Filters {
     const target = this.#components.follow(property);
     if (!isSchemaObject(target)) return referTo('FieldTest');
     if (field.length === maximumDepth) return this.#refer('PresenceTest');
-    return this.#components.component(target, 'Test', field.at(-1) ?? '', (schema) => ({
+    // The component is made after this reference to it.
+    const self: { $ref: string } = this.#components.component(target, 'Test', field.at(-1) ?? '', (schema) => ({
       description: 'The tests of members, or whether there is a value.',
       anyOf: [
         this.#refer('PresenceTest'),
-        { type: 'object', minProperties: 1, properties: this.#members(schema, field), additionalProperties: this.#isOpen(field) },
+        {
+          type: 'object',
+          minProperties: 1,
+          properties: { ...this.#members(schema, field), ...combinationsOf(self) },
+          additionalProperties: this.#isOpen(field),
+        },
       ],
     }));
+    return self;
   }
 
   /** Whether there may be fields that `properties` does not list. */
@@ -135,6 +152,7 @@ export class Filters {
 
   #refer(test: SharedTest): unknown {
     this.used.add(test);
+    this.used.add('OperandTest');
     return referTo(test);
   }
 

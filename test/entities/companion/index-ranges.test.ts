@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { companionOf, rulesOf } from '../../../src/entities/companion/rule-layout.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
 import { afterPrefix } from '../../../src/entities/companion/bounds.ts';
-import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';
+import { bodyLimits } from '../../../src/filter/limits.ts';
+import { parseFilter } from '../../../src/filter/parse.ts';
 import type { BoundValue } from '../../../src/entities/companion/bounds.ts';
 import { bindToColumns } from '../../../src/entities/companion/fields.ts';
 import {

@@ -11,7 +11,8 @@ import { companionValues, foldText } from '../../../src/entities/companion/value
 import type { Problem } from '../../../src/problems/errors.ts';
 import type { FieldTypes, ScalarType } from '../../../src/filter/fields.ts';
 import { boundedFold, foldedText } from '../../../src/filter/fold.ts';
-import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';
+import { bodyLimits } from '../../../src/filter/limits.ts';
+import { parseFilter } from '../../../src/filter/parse.ts';
 import { constantOperand } from '../../../src/filter/syntax.ts';
 import { isLongerThan } from '../../../src/filter/values.ts';
 import { useService } from '../../support/service.ts';

@@ -4,7 +4,8 @@ import { companionOf, rulesOf } from '../../../src/entities/companion/rule-layou
 import { accessPathOf, describePath, type AccessPath } from '../../../src/entities/querying/access-path.ts';
 import { bindQuery } from '../../../src/entities/querying/bind.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
-import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';
+import { bodyLimits } from '../../../src/filter/limits.ts';
+import { parseFilter } from '../../../src/filter/parse.ts';
 import { parseSort } from '../../../src/filter/sort.ts';
 import { withVariables, type Variables } from '../../../src/filter/variables.ts';
 import { all } from '../../../src/filter/syntax.ts';

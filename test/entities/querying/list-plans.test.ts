@@ -11,7 +11,8 @@ import { includedQuery } from '../../../src/entities/querying/include-statements
 import { pageQuery } from '../../../src/entities/querying/list-statements.ts';
 import { affordablePath, readPage, rowsOf } from '../../../src/entities/querying/page.ts';
 import { fieldTypesOf } from '../../../src/entity-types/field-types.ts';
-import { bodyLimits, parseFilter } from '../../../src/filter/parse.ts';
+import { bodyLimits } from '../../../src/filter/limits.ts';
+import { parseFilter } from '../../../src/filter/parse.ts';
 import type { RowPosition } from '../../../src/filter/order.ts';
 import { parseSort } from '../../../src/filter/sort.ts';
 import type { Filter } from '../../../src/filter/syntax.ts';
