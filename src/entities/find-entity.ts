@@ -28,7 +28,11 @@ export const rowAt = (value: ValueOf<Place>, coverage: Coverage) =>
 
 /** The entity at the place; no row if the permit covers none. */
 export const findHeavy = prepareCovered<Place, EntityRow>('entity.find-heavy', (value, { coverage, view }) =>
-  builder.selectFrom('entity').where(rowAt(value, coverage)).select(entityRowColumns(view, { row: 'entity', value })).compile(),
+  builder
+    .selectFrom('entity')
+    .where(rowAt(value, coverage))
+    .select(entityRowColumns(view, { row: 'entity', value }))
+    .compile(),
 );
 
 /** The row of an entity; null in place of fields that are heavy. */
@@ -39,7 +43,12 @@ export const findLightOne = prepareCovered<Place, LightRow>('entity.find', (valu
   builder
     .selectFrom('entity')
     .where(rowAt(value, coverage))
-    .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then ${shownFields(view, { row: 'entity', value })}::text end`.as('fields')])
+    .select([
+      ...rowColumns,
+      sql<string | null>`case when ${areLightToRead(sql`fields`)} then ${shownFields(view, { row: 'entity', value })}::text end`.as(
+        'fields',
+      ),
+    ])
     .compile(),
 );
 

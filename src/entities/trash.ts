@@ -32,7 +32,12 @@ const findOne = prepareCovered<Place, TrashedRow>('trash.find', (value, { covera
   builder
     .selectFrom('entity_trash')
     .where(trashedAt(value, coverage))
-    .select([...entityRowColumns(view, { row: 'entity_trash', value }), 'deleted_at as deletedAt', 'deleted_by as deletedBy', 'expires_at as expiresAt'])
+    .select([
+      ...entityRowColumns(view, { row: 'entity_trash', value }),
+      'deleted_at as deletedAt',
+      'deleted_by as deletedBy',
+      'expires_at as expiresAt',
+    ])
     .compile(),
 );
 

@@ -134,7 +134,11 @@ export const isLasting = (coverage: Coverage): boolean => digestOf(coverage) ===
 export const digestOf = (coverage: Coverage): string => (coverage.kind === 'all' ? commonDigest : coverage.digest);
 
 /** The values of `rows`: for a prepared statement, or for one row of a grouped statement. */
-export function permitValues({ entity, coverage, view }: CoveredRows & { view?: { kind: 'whole' } | { kind: 'part'; values: object } }): PermitValues {
+export function permitValues({
+  entity,
+  coverage,
+  view,
+}: CoveredRows & { view?: { kind: 'whole' } | { kind: 'part'; values: object } }): PermitValues {
   const ofView = view?.kind === 'part' ? view.values : {};
   return { name: entity, ...(coverage.kind === 'all' ? { owner: null } : coverage.values), ...ofView };
 }
@@ -144,7 +148,10 @@ export function coverageInput(...coverages: readonly Coverage[]): { names: RawBu
   const variables = new Map(coverages.flatMap((each) => (each.kind === 'all' ? [] : each.variables.map((one) => [one.column, one]))));
   return {
     names: sql.join([sql`owner`, ...[...variables.values()].map(({ column }) => sql.ref(column))]),
-    typed: sql.join([sql`owner text`, ...[...variables.values()].map(({ column, sqlType }) => sql`${sql.ref(column)} ${sql.raw(sqlType)}`)]),
+    typed: sql.join([
+      sql`owner text`,
+      ...[...variables.values()].map(({ column, sqlType }) => sql`${sql.ref(column)} ${sql.raw(sqlType)}`),
+    ]),
   };
 }
 

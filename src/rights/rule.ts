@@ -67,4 +67,5 @@ export const unboundGrant: Grant = {
 };
 
 /** Whether a list of fields may be in a grant on all names. */
-export const isOfAllNames = (list: readonly string[]): boolean => list.every((name) => name === '*' || name === '**' || isEnvelopeName(name));
+export const isOfAllNames = (list: readonly string[]): boolean =>
+  list.every((name) => name === '*' || name === '**' || isEnvelopeName(name));

@@ -211,7 +211,9 @@ test('lists of roles and profiles are tables for people and JSON for scripts', a
     ],
     rules: [],
   });
-  expect(await admin.say(['profile', 'list'])).toMatch(/^NAME +LABEL +ROLES +LOCALE +ATTRIBUTES\n[^]*^list +Lists +list one, list two +- +-$/m);
+  expect(await admin.say(['profile', 'list'])).toMatch(
+    /^NAME +LABEL +ROLES +LOCALE +ATTRIBUTES\n[^]*^list +Lists +list one, list two +- +-$/m,
+  );
   expect(await admin.json(['profile', 'list'])).toContainEqual({
     name: 'list',
     label: 'Lists',

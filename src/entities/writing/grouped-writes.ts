@@ -26,7 +26,6 @@ const rowsOfRequests = {
   returning: sql`n, ${columnList}`,
 };
 
-
 /** Further columns of a grouped statement's input, `typed` for `jsonb_to_recordset`, and their names. */
 interface InputColumns {
   names: RawBuilder<unknown>;

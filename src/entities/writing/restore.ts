@@ -70,7 +70,8 @@ export async function restoreEntity(
       const text = judged?.fields ?? wanted;
       const { judgement } = judged ?? {};
       const checked = allowChange({ judgement, type, guard, state, next: { text, limitBytes, isStoredText: true } });
-      const looked = paths.length > 0 && !judged ? await previewUpdate(store, permit, key, { patch: '{}', light: false, paths }) : undefined;
+      const looked =
+        paths.length > 0 && !judged ? await previewUpdate(store, permit, key, { patch: '{}', light: false, paths }) : undefined;
       const seen = judged ?? looked;
       // The references are compared with those of the version that is replaced.
       if (paths.length > 0 && seen?.version !== state.version) return undefined;
