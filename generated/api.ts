@@ -1034,14 +1034,14 @@ export interface components {
             name: string;
             /** @description What the role is for. */
             description: string;
-            /** @description What it allows on any row, or on own ones. */
+            /** @description The grants on any row, or on own ones. */
             grants: components["schemas"]["Grant"][];
-            /** @description What it allows on the rows and fields that rules name. */
+            /** @description The grants by rules, on some rows and fields. */
             rules: components["schemas"]["GrantRule"][];
         };
         /** @description Actions on entities of one name, on the rows that fulfil a filter and on some of their fields. */
         GrantRule: {
-            /** @description What it is called; unique within the role and the entity name. */
+            /** @description The name, unique within the role and the entity name. */
             name: string;
             /** @description An entity name, or * for every one. */
             entity: string;
@@ -1051,7 +1051,7 @@ export interface components {
             filter?: {
                 [key: string]: unknown;
             };
-            /** @description What a row must be after a create, an update or a restore. Without it that is the filter. */
+            /** @description The condition on a row after a create, an update or a restore. Without it that is the filter. */
             check?: {
                 [key: string]: unknown;
             };

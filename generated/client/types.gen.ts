@@ -228,11 +228,11 @@ export type Role = {
      */
     description: string;
     /**
-     * What it allows on any row, or on own ones.
+     * The grants on any row, or on own ones.
      */
     grants: Array<Grant>;
     /**
-     * What it allows on the rows and fields that rules name.
+     * The grants by rules, on some rows and fields.
      */
     rules: Array<GrantRule>;
 };
@@ -242,7 +242,7 @@ export type Role = {
  */
 export type GrantRule = {
     /**
-     * What it is called; unique within the role and the entity name.
+     * The name, unique within the role and the entity name.
      */
     name: string;
     /**
@@ -260,7 +260,7 @@ export type GrantRule = {
         [key: string]: unknown;
     };
     /**
-     * What a row must be after a create, an update or a restore. Without it that is the filter.
+     * The condition on a row after a create, an update or a restore. Without it that is the filter.
      */
     check?: {
         [key: string]: unknown;

@@ -30,7 +30,7 @@ export interface GrantedRule {
   digest: RuleDigest;
   /** The actions that were not granted so before. */
   granted: Action[];
-  /** What the name stood for before, if that was another rule. */
+  /** The rule that had the name before, if that was another one. */
   replaced: { digest: RuleDigest; actions: Action[] } | undefined;
 }
 

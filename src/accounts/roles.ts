@@ -12,7 +12,7 @@ export function isRoleOrProfileName(text: string): boolean {
   return /^[A-Za-z0-9 _.-]{1,64}$/.test(text);
 }
 
-/** What a grant covers without a rule. */
+/** The rows that a grant covers without a rule. */
 export type PlainCondition = 'any' | 'own';
 
 /** A rule that a role has for entities of one name, with the members of its {@link RuleDocument}. */
@@ -132,14 +132,13 @@ export function roleState({ name, description, grants }: RoleRow): RoleState {
       actions,
       condition: first.condition as PlainCondition,
     })),
-    rules: together(ruled, (grant) => `${grant.entity} ${grant.name}`).map(({ first, actions }) => ({
-      name: first.name ?? '',
-      entity: first.entity,
-      // No rule is granted for the action `type`.
-      actions: actions as RuleState['actions'],
-      ...inOrder(first.rule ?? {}),
-    })),
+    rules: together(ruled, (grant) => `${grant.entity} ${grant.name}`).map(ruleState),
   };
+}
+
+function ruleState({ first: { name, entity, rule }, actions }: { first: RoleGrantRow; actions: Action[] }): RuleState {
+  // No rule is granted for the action `type`.
+  return { name: name ?? '', entity, actions: actions as RuleState['actions'], ...inOrder(rule ?? {}) };
 }
 
 /** The grants with the same text, with all their actions. */

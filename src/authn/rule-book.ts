@@ -70,7 +70,7 @@ export class RuleBook {
         if (condition !== 'any' && condition !== 'own') digests.set(condition, (digests.get(condition) ?? new Set()).add(entity));
     if (digests.size === 0) return principal;
     const documents = await this.#find([...digests.keys()]);
-    const names = new Set([...digests.values()].flatMap((each) => [...each]));
+    const names = new Set([...digests.values()].flatMap((each) => Array.from(each)));
     const types = new Map<string, RuledType>();
     for (const name of names) types.set(name, name === '*' ? envelope : ((await this.#sources.typeOf(name)) ?? undeclared));
     const variables = await this.#sources.variables(principal);
@@ -130,9 +130,9 @@ interface BindableRule {
   declared: string;
 }
 
-const digestOfTypes = ({ names, typeOf }: VariableTypes): string =>
+const digestOfTypes = (variables: VariableTypes): string =>
   createHash('sha256')
-    .update(JSON.stringify(names.map((name) => [name, typeOf(name)])))
+    .update(JSON.stringify(variables.names.map((name) => [name, variables.typeOf(name)])))
     .digest('hex');
 
 /** The documents of those of the digests that exist. */

@@ -13,10 +13,10 @@ export interface LiveProcess {
   pid: number;
 }
 
-/** What roles may have that version 0.1.0 does not know: rules of grants, and the action `label`. */
+/** The rights that version 0.1.0 does not know: rules of grants, and the action `label`. */
 export type KnownRight = 'rule' | 'label';
 
-/** What this version enforces of it. */
+/** The ones that this version enforces. */
 const known: readonly KnownRight[] = ['rule', 'label'];
 
 /** The row of this process. */

@@ -74,7 +74,7 @@ test('a rule is read once, and bound once for each action and revision', async (
   types.set('order', typeWith('2', { region: 'string' }));
   const third = (await book.complete(principal)).rules;
   expect(third?.grantOf(digest, 'order', 'read')).not.toBe(grant);
-  // What a request has received stays as it is.
+  // A request goes on with the rules that it has received.
   expect(first?.grantOf(digest, 'order', 'read')).toBe(grant);
 });
 

@@ -78,6 +78,8 @@ test('every command of docs/admin.md prints the output written there, run from t
     vi.unstubAllEnvs();
   });
   await writeFile(join(backups, 'products.csv'), 'number,price\n1,9.50\n2,4.25\n3,12\n');
+  const [, rule = ''] = /^```json\n(\{ "filter".*)\n```$/m.exec(documented) ?? [];
+  await writeFile(join(backups, 'rule.json'), rule);
   const targetUrl = new URL(target.url);
   vi.stubEnv('PGPASSWORD', decodeURIComponent(targetUrl.password));
   targetUrl.password = '';

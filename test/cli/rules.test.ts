@@ -61,7 +61,7 @@ describe('role grant --rule', () => {
     expect(await admin.say(await grantOf('clerk', 'read,update', document, '--name', 'region'))).toBe(
       'The role clerk grants read, update on order by the rule region.\n',
     );
-    const [role] = (await admin.json<RoleState[]>(['role', 'list'])).filter(({ name }) => name === 'clerk');
+    const role = (await admin.json<RoleState[]>(['role', 'list'])).find(({ name }) => name === 'clerk');
     const shown = {
       name: 'region',
       entity: 'order',
@@ -208,7 +208,7 @@ describe('a right that a plain grant and a rule give', () => {
       'the role "both" grants this by rules too: mine; name one with --name, or take the rest alone with --plain',
     );
     await admin.say(revokeOf('both', 'read,update', '--plain'));
-    const [role] = (await admin.json<RoleState[]>(['role', 'list'])).filter(({ name }) => name === 'both');
+    const role = (await admin.json<RoleState[]>(['role', 'list'])).find(({ name }) => name === 'both');
     expect([role?.grants, role?.rules.map(({ name }) => name)]).toEqual([[], ['mine', 'other']]);
     await admin.say(revokeOf('both', 'read', '--name', 'mine'));
     expect(await admin.say(revokeOf('both', 'read', '--name', 'mine'))).toBe('The role both did not grant read on order.\n');

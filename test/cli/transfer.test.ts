@@ -82,6 +82,11 @@ describe('database copy', () => {
 
   test('a service on the copy goes on: its sessions, its keys, and the next key of an entity', async () => {
     const cookie = await service().signIn('ada');
+    const rule = { digest: 'a'.repeat(64), document: '{"filter": {"text": "x"}}' };
+    await service().db.insertInto('grant_rule').values(rule).execute();
+    const role = await service().db.selectFrom('role').select('id as role_id').limit(1).executeTakeFirstOrThrow();
+    const grant = { ...role, entity: 'note', action: 'read' as const, condition: rule.digest, name: 'some' };
+    await service().db.insertInto('role_grant').values(grant).execute();
     const last = await createNote(service(), cookie, 'before — "quoted" \\ 12345678901234567890.10');
     const run = await admin.run(['database', 'copy', '--to', to, '--json']);
     expect(run).toMatchObject({ code: 0, stderr: expect.stringMatching(/^entity: \d+ rows?$/m) });
@@ -89,8 +94,8 @@ describe('database copy', () => {
     const { tables } = JSON.parse(run.stdout) as Summary;
     expect(tables).toContainEqual({ name: 'user_account', rows: 2 });
     expect(await counts(target.url)).toEqual(await counts(service().databaseUrl));
-    for (const table of ['entity', 'user_account', 'session', 'service_secret', 'audit_event', 'role_grant']) {
-      const rows = (url: string) => query(url, `select * from ${table} order by 1, 2`);
+    for (const table of ['entity', 'user_account', 'session', 'service_secret', 'audit_event', 'role_grant', 'grant_rule']) {
+      const rows = (url: string) => query(url, `select to_jsonb(${table}) as row from ${table} order by 1`);
       expect(await rows(target.url), table).toEqual(await rows(service().databaseUrl));
     }
     expect(await query(target.url, `select detail ->> 'to' as to from audit_event where event = 'database.copied'`)).toEqual([

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, json, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { undeclaredFields, type FieldTypes } from '../../src/filter/fields.ts';
 import { canonicalText, digestOfRule, faultsOfBinding, readRuleDocument, type GrantTarget } from '../../src/rights/rule-document.ts';
@@ -129,8 +129,8 @@ test('documents with the same members have the same digest, whatever their order
   expect(digestOfRule({ filter: { a: 1, b: { $gt: 1, $lt: 2 } } })).toBe(digestOfRule({ filter: { b: { $lt: 2, $gt: 1 }, a: 1 } }));
   expect(digestOfRule({ read: ['a', 'b'] })).not.toBe(digestOfRule({ read: ['b', 'a'] }));
   expect(digestOfRule({ filter: {} })).toMatch(/^[0-9a-f]{64}$/);
-  fc.assert(
-    fc.property(fc.json({ maxDepth: 4 }), (text) => {
+  assert(
+    property(json({ maxDepth: 4 }), (text) => {
       const value: unknown = JSON.parse(text);
       expect(JSON.parse(canonicalText(value))).toEqual(value);
     }),

@@ -48,7 +48,7 @@ export function createRole(
   });
 }
 
-/** What a role is to grant. */
+/** The actions that a role is to grant. */
 export interface WantedGrant {
   /** Names of entities, or `*`. */
   entities: readonly string[];
@@ -83,7 +83,7 @@ export interface WantedRule extends WantedGrant {
   /** As {@link RuleGrant.name}. */
   name: string | undefined;
   document: unknown;
-  /** What the rule is bound to. */
+  /** The types and variables that the rule is bound to. */
   sources: Pick<RuleSources, 'typeOf'> & { variableTypes: () => Promise<VariableTypes> };
 }
 
@@ -132,7 +132,7 @@ async function bindableRule(value: unknown, target: GrantTarget, { typeOf, varia
   return read.document;
 }
 
-/** What of a role is to be revoked: the grants without a rule, or those by the rule of the name. */
+/** The part of a role that is to be revoked: the grants without a rule, or those by the rule of the name. */
 export type RevokedGrants = { rule: string } | 'plain' | undefined;
 
 /**
