@@ -59,7 +59,7 @@ async function keysThatUpdateUnread(db: Kysely<Database>): Promise<string[]> {
 }
 
 const conditionOf = (grants: Grants, name: string, ...actions: Action[]): Condition | undefined => {
-  const conditions = actions.flatMap((action) => [...(grants.get(name)?.get(action) ?? []), ...(grants.get('*')?.get(action) ?? [])]);
+  const conditions = actions.flatMap((action) => [name, '*'].flatMap((each) => grants.get(each)?.get(action) ?? []));
   return conditions.find((condition) => condition === 'any') ?? conditions[0];
 };
 

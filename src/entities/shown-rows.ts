@@ -86,6 +86,6 @@ export function shownTypes(types: FieldTypes, view: FieldView): FieldTypes {
 }
 
 /** A name that the type does not declare. */
-function unknownName({ declares }: FieldTypes): string {
-  for (let n = 0; ; n++) if (declares?.([`hidden${n}`]) !== true) return `hidden${n}`;
+function unknownName(types: FieldTypes): string {
+  for (let n = 0; ; n++) if (types.declares?.([`hidden${n}`]) !== true) return `hidden${n}`;
 }

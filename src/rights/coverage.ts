@@ -26,7 +26,7 @@ export interface CoverageSource {
   /** The column of the row that has all fields; `fields` if undefined. */
   whole?: string | undefined;
   /** Makes the expression of a value: its place in a prepared statement, or the column of a grouped statement that it came in. */
-  value: (name: keyof PermitValues & string) => RawBuilder<unknown>;
+  value: (name: 'name' | 'owner' | VariableName) => RawBuilder<unknown>;
 }
 
 /** SQL: the fields of the rows at the source, as filters compare them. */

@@ -1,5 +1,5 @@
 /** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
-import { all, any } from '../filter/syntax.ts';
+import { all, any, type Filter } from '../filter/syntax.ts';
 import { Problem } from '../problems/errors.ts';
 import { ChangeRule } from './change-rule.ts';
 import { coverageOf, digestOf, type Coverage } from './coverage.ts';
@@ -79,7 +79,7 @@ export function authorizeUpdate(principal: Principal, entity: string): Permit<'u
 export function authorizeTrash(principal: Principal, entity: string): Permit<'update'> {
   const reads = requireGrants(principal, entity, 'read');
   const isRead = any(reads.map(({ filter }) => filter));
-  return updatePermit(principal, entity, (grants) => grants.map((grant) => ({ ...grant, filter: all([isRead, grant.filter]) })));
+  return updatePermit(principal, entity, (grants) => grants.map((grant) => Object.assign({}, grant, { filter: all([isRead, grant.filter]) })));
 }
 
 function updatePermit(principal: Principal, entity: string, narrowed: (grants: readonly Grant[]) => readonly Grant[]): Permit<'update'> {
@@ -91,12 +91,18 @@ function updatePermit(principal: Principal, entity: string, narrowed: (grants: r
     return readsAll ? permit : { ...permit, widerRead: undefined };
   }
   const isRead = any(reads.map(({ filter }) => filter));
-  const judged = grants.map((grant): Grant =>
-    grant.kind === 'rule' ? grant : { ...grant, kind: 'rule', filter: all([isRead, grant.filter]), read: noFields },
-  );
+  const judged = grants.map((grant) => (grant.kind === 'rule' ? grant : readableGrant(grant, isRead)));
   const rights = { view: viewFor(principal, entity, reads), change: changeRuleOf(principal, entity, judged) };
   return permitOf(principal, entity, narrowed(judged), rights);
 }
+
+/** A grant without a rule as one with a rule: it covers the rows that fulfil `isRead` too, and shows nothing by itself. */
+const readableGrant = ({ filter, ...grant }: Grant, isRead: Filter): Grant => ({
+  ...grant,
+  kind: 'rule',
+  filter: all([isRead, filter]),
+  read: noFields,
+});
 
 /** A permit for the rows that the grants cover. */
 function permitOf<A extends Action>(

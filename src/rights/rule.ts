@@ -36,7 +36,7 @@ export function bindRule(document: RuleDocument, action: Action, { fields, varia
     if (value === undefined) return everyEntity;
     const parsed = parseRule(value, fields, variables);
     if ('filter' in parsed) return parsed.filter;
-    faults.push(...parsed.faults.map((fault) => ({ ...fault, pointer: pointerTo([member]) + (fault.pointer ?? '') })));
+    for (const fault of parsed.faults) faults.push({ ...fault, pointer: pointerTo([member]) + (fault.pointer ?? '') });
     return noEntity;
   };
   const filter = read('filter', document.filter);

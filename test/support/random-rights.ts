@@ -144,7 +144,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ kind: kind('search'), word: values.b }),
   fc.record({ kind: kind('aggregate'), filter, by: fc.subarray(['a', 'm'], { maxLength: 1 }), sum: fc.subarray(['n'], { maxLength: 1 }) }),
   { weight: 2, arbitrary: fc.record({ kind: kind('create'), fields: sentFields }) },
-  fc.record({ kind: kind('upsert'), fields: patch.chain((one) => rarelyNull(uniqueValue).map((u) => ({ ...one, u }))) }),
+  fc.record({ kind: kind('upsert'), fields: patch.chain((one) => rarelyNull(uniqueValue).map((u) => Object.assign({}, one, { u }))) }),
   fc.record({ kind: kind('bulk'), items: fc.array(sentFields, { minLength: 1, maxLength: 3 }) }),
   { weight: 4, arbitrary: fc.record({ kind: kind('update'), place, fields: patch }) },
   { weight: 4, arbitrary: fc.record({ kind: kind('delete', 'history', 'trashed', 'undelete'), place }) },
@@ -157,7 +157,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       kind: kind('import'),
       mode: kind('update', 'replace'),
       rows: fc.uniqueArray(
-        fitFields.chain((one) => uniqueValue.map((u) => ({ ...one, u }))),
+        fitFields.chain((one) => uniqueValue.map((u) => Object.assign({}, one, { u }))),
         { minLength: 1, maxLength: 3, selector: ({ u }) => u },
       ),
     }),

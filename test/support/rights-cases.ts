@@ -184,31 +184,8 @@ export async function checkRandomRights(service: TestService, operations: number
   const seed = Number(process.env['RIGHTS_SEED'] ?? Date.now() % 1_000_000_000);
   // Half of the most operations, since each case has one to the most.
   const numRuns = Math.ceil(operations / (operationsOfCase / 2));
-  if (process.env['RIGHTS_EXPLORE']) {
-    const seen = new Map<string, number>();
-    for (const one of fc.sample(randomCases, { seed, numRuns }))
-      await cases.run(one).catch((error: any) => {
-        const kind = /"kind":"(\w+)"/.exec(error.message)?.[1] ?? error.message.slice(0, 300);
-        const id =
-          kind +
-          ' ' +
-          JSON.stringify([error.actual, error.expected])
-            .replaceAll(/note\d+|rights-\d+|"\d{4,}"|\d{5,}/g, 'X')
-            .slice(0, 1500);
-        const short = id.slice(0, 260);
-        if ((seen.get(kind) ?? 0) < 6)
-          console.log(
-            `\n#### ${JSON.stringify(one).slice(0, 1800)}\n>> ${error.message.slice(0, 400)}\n   got ${JSON.stringify(error.actual)?.slice(0, 700)}\n   exp ${JSON.stringify(error.expected)?.slice(0, 700)}`,
-          );
-        seen.set(kind, (seen.get(kind) ?? 0) + 1);
-      });
-    console.log([...seen].toSorted().join('\n'));
-    console.log([...cases.statuses].toSorted().join('\n'));
-    return;
-  }
   await fc.assert(
     fc.asyncProperty(randomCases, (one) => cases.run(one)),
     { seed, numRuns },
   );
-  if (process.env['RIGHTS_STATUSES']) console.log([...cases.statuses].toSorted().join('\n'));
 }

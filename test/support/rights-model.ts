@@ -152,7 +152,7 @@ export class RightsModel {
   /** The grants of `update`: one without a rule covers only what is readable, and shows nothing. */
   #updates(): Rule[] {
     return this.#of('update').map((grant) =>
-      grant.isRule ? grant : { ...grant, covers: (row) => grant.covers(row) && this.isReadable(row), read: [] },
+      grant.isRule ? grant : Object.assign({}, grant, { covers: (row: ModelRow) => grant.covers(row) && this.isReadable(row), read: [] }),
     );
   }
 

@@ -174,7 +174,8 @@ export class RightsWorld {
     if (by.length === 0 && groups.length === 0) groups.push(['[]', []]);
     const said = groups.map(([key, rows]) => {
       const sums = sum.map((name) => rows.flatMap(({ fields }) => (typeof fields[name] === 'number' ? [fields[name]] : [])));
-      return [JSON.parse(key), rows.length, ...sums.map((values) => (values.length === 0 ? null : values.reduce((a, b) => a + b, 0)))];
+      const totals = sums.map((values) => (values.length === 0 ? null : values.reduce((a, b) => a + b, 0)));
+      return [JSON.parse(key), rows.length].concat(totals) as unknown[];
     });
     return ok({ groups: said.map((group) => JSON.stringify(group)).toSorted(), ...this.#partial });
   }

@@ -28,6 +28,7 @@ export interface CallerFacts {
 const rulesOf = new Map<string, { grants: readonly RuleGrant[]; facts: CallerFacts }>();
 const types = new Map<string, EntityType | undefined>();
 
+// eslint-disable-next-line typescript/unbound-method -- It is called with its object below.
 const store = PrincipalCache.prototype.store;
 vi.spyOn(PrincipalCache.prototype, 'store').mockImplementation(function (this: PrincipalCache, ...[hash, subject, principal, ...rest]) {
   const rights = rulesOf.get(principal.user.name);

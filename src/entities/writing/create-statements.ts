@@ -66,7 +66,7 @@ interface InsertWithKey extends ChangeValues, CompanionText, Claim {
  * Inserts unless the Idempotency-Key is taken or the type has changed. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
  * statement that writes it holds.
  */
-const insertWithKey = (value: ValueOf<InsertWithKey>, { companion, rights }: StatementVariant) => {
+const insertWithKey = (value: ValueOf<InsertWithKey>, { companion }: StatementVariant) => {
   const [user, name] = [value('userName'), value('entity')];
   return entityChanged<EntityRow>({
     event: 'entity.created',

@@ -20,7 +20,6 @@ import type { Permit } from '../../../src/rights/permit.ts';
 import { declareIndexed } from '../../support/companion.ts';
 import { useService } from '../../support/service.ts';
 import { rowsCoveredFor } from '../../support/coverage.ts';
-import { wholeView } from '../../../src/rights/field-view.ts';
 
 const order = {
   type: 'object',
