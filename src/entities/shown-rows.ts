@@ -68,24 +68,21 @@ export function shownCompanion(companion: Companion, view: FieldView): Companion
   };
 }
 
+/** The name of no field: PostgreSQL stores no such character. */
+const nameOfNone = '\u0000';
+
 /** The types of the fields, as if the name did not have those that no row shows. */
 export function shownTypes(types: FieldTypes, view: FieldView): FieldTypes {
   if (view.kind === 'whole') return types;
   const isHidden = ([name = '']: Field) => view.showing(name) === 'never';
-  const absent = (field: Field): Field => [unknownName(types), ...field.slice(1)];
-  const asSeen = (field: Field) => (isHidden(field) ? absent(field) : field);
+  const asSeen = (field: Field): Field => (isHidden(field) ? [nameOfNone, ...field.slice(1)] : field);
   return {
     ...types,
     typeOf: (field) => types.typeOf(asSeen(field)),
-    ...(types.declares && { declares: (field) => !isHidden(field) && types.declares?.(field) === true }),
+    ...(types.declares && { declares: (field) => types.declares?.(asSeen(field)) === true }),
     ...(types.textsOf && { textsOf: (field) => types.textsOf?.(asSeen(field)) }),
     ...(types.collationOf && { collationOf: (field) => types.collationOf?.(asSeen(field)) }),
     ...(types.foldingOf && { foldingOf: (field) => types.foldingOf?.(asSeen(field)) }),
     ...(types.targetOf && { targetOf: (field) => (isHidden(field) ? undefined : types.targetOf?.(field)) }),
   };
-}
-
-/** A name that the type does not declare. */
-function unknownName(types: FieldTypes): string {
-  for (let n = 0; ; n++) if (types.declares?.([`hidden${n}`]) !== true) return `hidden${n}`;
 }
