@@ -92,7 +92,9 @@ function updatePermit(principal: Principal, entity: string, narrowed: (grants: r
   }
   const isRead = any(reads.map(({ filter }) => filter));
   const judged = grants.map((grant) => (grant.kind === 'rule' ? grant : readableGrant(grant, isRead)));
-  const rights = { view: viewFor(principal, entity, reads), change: changeRuleOf(principal, entity, judged) };
+  // A grant with a rule covers rows that no grant of `read` covers, and shows nothing of them.
+  const shown = hasRule(grants) ? [...reads, unboundGrant] : reads;
+  const rights = { view: viewFor(principal, entity, shown), change: changeRuleOf(principal, entity, judged) };
   return permitOf(principal, entity, narrowed(judged), rights);
 }
 
