@@ -8,7 +8,7 @@ import type { ModelRow, ModelVariables, TypeOf } from './filter-model.ts';
 import { fieldNames, operationsOfCase, randomCases, type RandomCase, type RandomRow } from './random-rights.ts';
 import { RightsModel, typeOfDeclared, type Json, type ModelCaller } from './rights-model.ts';
 import { RightsRequests } from './rights-requests.ts';
-import { RightsWorld, type ModelVersion, type Operation, type Rows } from './rights-world.ts';
+import { RightsWorld, type ModelVersion, type Rows } from './rights-world.ts';
 import { callerWith } from './stubbed-rights.ts';
 import type { TestService } from './service.ts';
 
@@ -64,8 +64,6 @@ export class RightsCases {
   readonly #service: TestService;
   readonly #root: string;
   #count = 0;
-  /** How often each kind of operation was answered with each status. */
-  readonly statuses = new Map<string, number>();
 
   private constructor(service: TestService, rootCookie: string) {
     this.#service = service;
@@ -108,7 +106,6 @@ export class RightsCases {
       const world = new RightsWorld(model, caller, isDeclared, before);
       const expected = world.answer(operation);
       const answer = await new RightsRequests({ service: this.#service, name, caller: credential, world }).run(operation);
-      this.#note(operation, answer.status);
       const told = JSON.stringify(operation);
       expect(answer, told).toEqual(expected);
       before = await this.#stored(name);
@@ -117,11 +114,6 @@ export class RightsCases {
         trash: stateOf(world.trash),
       });
     }
-  }
-
-  #note({ kind }: Operation, status: number): void {
-    const entry = `${kind} ${status}`;
-    this.statuses.set(entry, (this.statuses.get(entry) ?? 0) + 1);
   }
 
   async #clear(): Promise<void> {

@@ -28,13 +28,13 @@ const shortEntity = ({ version, fields }: Entity) => ({ version, fields });
 const partialOf = ({ partial }: Body) => (partial === undefined ? {} : { partial });
 
 /** The refusals whose faults have no place in the model: those of reads, and of parameters. */
-const placeless = ['unknown-field', 'not-filterable', 'needs-index', 'required', 'invalid-value'];
+const placeless = ['not-filterable', 'needs-index', 'required', 'invalid-value'];
 
 function faultsOf({ errors = [] }: ProblemBody): string[] {
   const faults = errors.map(({ pointer, parameter, code }) => {
     if (parameter === 'by') return `by ${code}`;
     const isOfField = pointer !== undefined && /^(\/operations\/\d+|\/\d+)?(\/fields)?\/[uabnmo]$/.test(pointer);
-    return placeless.includes(code) && !isOfField ? code : `${pointer ?? ''} ${code}`;
+    return code === 'unknown-field' || (placeless.includes(code) && !isOfField) ? code : `${pointer ?? ''} ${code}`;
   });
   return [...new Set(faults)];
 }

@@ -125,7 +125,7 @@ export class RightsWorld {
   }
 
   #unknownFields(names: readonly string[]): Refusal | undefined {
-    const unknown = this.#isDeclared && names.some((name) => !name.startsWith('$') && this.#model.isNeverShown(name.replace(/^-/, '')));
+    const unknown = this.#isDeclared && names.some((name) => !/^-?\$/.test(name) && this.#model.isNeverShown(name.replace(/^-/, '')));
     return unknown ? refusal(422, 'validation-failed', 'unknown-field') : undefined;
   }
 
@@ -152,7 +152,7 @@ export class RightsWorld {
   }
 
   #list({ kind, filter, sort }: Extract<Operation, { kind: 'list' | 'query' | 'export' }>): Expected {
-    const refused = this.#model.refusalOfReads ?? this.#unknownFields([...namesIn(filter), ...sort]);
+    const refused = this.#model.refusalOfReads ?? this.#unknownFields([...namesIn(filter), ...(kind === 'export' ? [] : sort)]);
     if (refused) return refused;
     const rows = sorted(this.#seen(filter), kind === 'export' ? [] : sort, this.#caller.typeOf);
     const items = rows.map(({ $key, fields }) => [$key, fields]);
@@ -213,7 +213,8 @@ export class RightsWorld {
   #trash(key: string | undefined): Expected {
     const refused = this.#model.refusalOfReads ?? this.#model.refusalOfUpdates;
     if (refused) return refused;
-    const rows = this.trash.filter((row) => this.#isInTrash(row)).map((row) => this.#model.cut(row));
+    const covered = this.trash.filter((row) => this.#isInTrash(row));
+    const rows = sorted(covered, [], this.#caller.typeOf).map((row) => this.#model.cut(row));
     if (key === undefined) return ok(rows.map(({ $key, fields }) => [$key, fields]));
     const row = rows.find(({ $key }) => $key === key);
     return row ? ok({ version: row.$version, fields: row.fields }) : notFound;
@@ -231,7 +232,7 @@ export class RightsWorld {
     const row = live ?? trashed;
     if (!row) throw new Error('a covered row is live or in the trash');
     if (live && !old) return refusal(400, 'malformed-request', 'required');
-    return this.#replace(row, old ? (old.says as { fields: Json }).fields : row.fields, true);
+    return this.#replace(row, old ? (old.says as { fields: Json }).fields : row.fields, !live);
   }
 
   /** Puts fields in the place of the shown ones. */
