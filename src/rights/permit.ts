@@ -79,7 +79,9 @@ export function authorizeUpdate(principal: Principal, entity: string): Permit<'u
 export function authorizeTrash(principal: Principal, entity: string): Permit<'update'> {
   const reads = requireGrants(principal, entity, 'read');
   const isRead = any(reads.map(({ filter }) => filter));
-  return updatePermit(principal, entity, (grants) => grants.map((grant) => Object.assign({}, grant, { filter: all([isRead, grant.filter]) })));
+  return updatePermit(principal, entity, (grants) =>
+    grants.map((grant) => Object.assign({}, grant, { filter: all([isRead, grant.filter]) })),
+  );
 }
 
 function updatePermit(principal: Principal, entity: string, narrowed: (grants: readonly Grant[]) => readonly Grant[]): Permit<'update'> {
