@@ -24,7 +24,7 @@ interface Presence {
 export interface FilterVariable {
   $var: string;
 }
-/** What a field is compared with instead of a value: a variable, another field of the entity, or the present time minus a duration such as `P30D`. */
+/** The operand of a field in place of a value: a variable, another field of the entity, or the present time minus a duration such as `P30D`. */
 export type FilterOperand = FilterVariable | { $field: string } | { $ago: string };
 
 /** Combinations of tests of one field. */

@@ -5,7 +5,7 @@ import { wholeMicroseconds, type TypedValue } from './values.ts';
 
 export type ComparisonOperator = Extract<Test, { kind: 'compare' }>['operator'];
 
-/** What an operator means for the whole microsecond before a value that is between two. */
+/** The meaning of an operator for the whole microsecond before a value that is between two. */
 const afterCut = { '<': '<=', '<=': '<=', '>': '>', '>=': '>' } as const;
 
 /** The comparison with the value. An instant between two whole microseconds equals none of an envelope or a field of rules. */

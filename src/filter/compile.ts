@@ -11,7 +11,7 @@ import type { VariableSource } from './variables.ts';
 
 type FilterCondition = RawBuilder<boolean>;
 
-/** What the conditions of a filter share. */
+/** The common facts of the conditions of a filter. */
 interface Frame {
   source: Source;
   /** Undefined for a filter that {@link withVariables} has given its values. */

@@ -1,4 +1,4 @@
-/** What a filter reads. */
+/** The fields, variables and references of a filter. */
 import { isDeepStrictEqual } from 'node:util';
 import { comparedFields, testsOf, type Filter, type Test } from './syntax.ts';
 import type { Field } from './fields.ts';
@@ -21,7 +21,7 @@ interface RelatedReads {
   reads: FilterReads;
 }
 
-/** What the filter reads, as `parseFilter` returns it. */
+/** The fields, variables and references of a filter that `parseFilter` has returned. */
 export function readsOf(filter: Filter): FilterReads {
   const tests = testsOf(filter);
   const related = tests.flatMap(relatedOf);

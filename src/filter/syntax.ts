@@ -9,7 +9,7 @@ import type { TypedValue } from './values.ts';
 
 export type Filter = { kind: 'all' | 'any'; of: readonly Filter[] } | { kind: 'not'; of: Filter } | Test;
 
-/** What a test compares its field with. A field and a variable have types of their own, which fit that of the test. */
+/** The value with which a test compares its field. A field and a variable have types of their own, which fit that of the test. */
 export type Operand = Constant | Variable | ClockOperand | { kind: 'field'; field: Field; type: ScalarType };
 
 export interface Constant {

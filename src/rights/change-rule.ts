@@ -16,7 +16,7 @@ import { viewOf, type FieldView } from './field-view.ts';
 import type { Grant } from './grant.ts';
 import { variablesAt, variablesUsed, type CallerVariables, type VariableUse } from './variable-columns.ts';
 
-/** What a statement has found: for each grant of the action, and for each of `read`, whether its test holds. */
+/** The findings of a statement: for each grant of the action, and for each of `read`, whether its test holds. */
 export interface ChangeFacts {
   /** The filters of the action on the row before; undefined for a new entity. */
   covers?: readonly boolean[] | undefined;

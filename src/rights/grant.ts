@@ -2,13 +2,13 @@
 import { everyEntity, isEveryEntity, type Filter } from '../filter/syntax.ts';
 import { allFields, noFields, type FieldSet } from './field-set.ts';
 
-/** What one role allows. */
+/** The right that one role gives. */
 export interface Grant {
   /** `any` and `own` are the grants without a rule. */
   kind: 'any' | 'own' | 'rule';
   /** The rows, as they are before a change. */
   filter: Filter;
-  /** What a row must be after a create, an update or a restore. */
+  /** The test of a row after a create, an update or a restore. */
   check: Filter;
   /** The fields that answers show. */
   read: FieldSet;

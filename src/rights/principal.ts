@@ -56,7 +56,7 @@ export interface Principal {
   session: SessionRecord | undefined;
   /** The grants of the roles of the active profile. */
   grants: Grants;
-  /** What the digests in the grants stand for, and the sensitive fields of the types. Undefined for a caller without both. */
+  /** The rules of the digests in the grants, and the sensitive fields of the types. Undefined for a caller without both. */
   rules?: PrincipalRules | undefined;
   /** A ceiling on the grants, from the credential; null for no ceiling. */
   scopes: readonly Scope[] | null;

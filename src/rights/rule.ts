@@ -20,7 +20,7 @@ export interface RuleDocument {
   set?: Readonly<Record<string, unknown>>;
 }
 
-/** What a rule is bound to. */
+/** The fields and variables to which a rule is bound. */
 export interface RuleScope {
   fields: FieldTypes;
   variables: VariableTypes;

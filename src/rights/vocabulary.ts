@@ -5,7 +5,7 @@
  * entities, and to see their names and nothing else of them.
  */
 export type Action = 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge' | 'label';
-/** What a grant covers: the rows of all users (`any`), those that the caller created (`own`), or what the rule with this digest allows, 64 hexadecimal digits. */
+/** The rows that a grant covers: those of all users (`any`), those that the caller created (`own`), or what the rule with this digest allows, 64 hexadecimal digits. */
 export type Condition = 'any' | 'own' | RuleDigest;
 export type RuleDigest = string & { readonly digest?: unique symbol };
 /** The proof with which a session was opened. */

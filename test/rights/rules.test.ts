@@ -1,4 +1,4 @@
-/** What the rule of a grant means on each road: rows, fields, checks and presets (docs/rights.md). */
+/** The meaning of the rule of a grant on each road: rows, fields and checks (rules 168 and 171). */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { declareType, type Entity } from '../support/entities.ts';
 import { callerWith } from '../support/rules.ts';

@@ -68,7 +68,7 @@ function hasReferrer(row: ModelRow, some: Json, { variables, referrers }: ModelC
   );
 }
 
-/** What a value is compared with, and by which type. `isMissing`: it is a variable that the caller lacks. */
+/** The operand of a comparison, and its type. `isMissing`: it is a variable that the caller lacks. */
 interface ModelOperand {
   value: unknown;
   type: ModelType;

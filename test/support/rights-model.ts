@@ -255,7 +255,7 @@ export function namesIn(filter: Json): string[] {
   });
 }
 
-/** What a merge patch makes of a value (RFC 7396). */
+/** The result of a merge patch (RFC 7396). */
 export function merged(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const result: Json = { ...(typeof target === 'object' && !Array.isArray(target) ? (target as Json) : {}) };

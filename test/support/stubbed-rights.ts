@@ -18,7 +18,7 @@ export interface RuleGrant {
   isUnbound?: boolean;
 }
 
-/** What a caller has besides grants. */
+/** The facts of a caller besides its grants. */
 export interface CallerFacts {
   declared?: DeclaredVariables;
   /** The sensitive fields of every name. */

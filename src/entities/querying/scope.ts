@@ -26,7 +26,7 @@ interface Matched {
 /** The entities that the references of a filter lead to, and those that it finds by their references, by name. */
 export type MatchTargets = ReadonlyMap<string, Matched>;
 
-/** What a filter may name, and what its references lead to. */
+/** The names that a filter may have, and the entities that its references lead to. */
 export interface FilterScope {
   fields: FieldTypes;
   targets: MatchTargets;
@@ -43,7 +43,7 @@ interface ListedEntities {
   type: EntityType | undefined;
 }
 
-/** What scopes are read from. */
+/** The sources of scopes. */
 export interface ScopeSources {
   types: EntityTypes;
   /** The declared attributes. */

@@ -22,7 +22,7 @@ import { typeRevision } from '../type-revision.ts';
 /** The most digests whose statements are stored. The least recently used ones are compiled again. */
 const maximumDigests = 64;
 
-/** What the rules say of one change. */
+/** The answer of the rules to one change. */
 export class Judgement {
   readonly #rule: ChangeRule;
   readonly #facts: ChangeFacts;
@@ -136,7 +136,7 @@ export interface WantedMerge {
   keepsHidden?: boolean;
 }
 
-/** What a change would make of an entity, and what the rules say of it. */
+/** The result of a change of an entity, and its judgement. */
 export interface JudgedMerge {
   version: string;
   typeRevision: string;

@@ -83,7 +83,7 @@ export async function checkMerge(
   return { ...merge, isOfHeavy: false };
 }
 
-/** What the patch makes of an entity, for a permit without rules. Throws as {@link refusalOf}. */
+/** The result of the patch, for a permit without rules. Throws as {@link refusalOf}. */
 async function previewOf(
   store: MergeView['store'],
   permit: Permit<'update'>,

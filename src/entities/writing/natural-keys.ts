@@ -150,7 +150,7 @@ export class NaturalKeys {
     }
   }
 
-  /** What lists may read of the companion table, with the rules over fields that all covered rows show. */
+  /** The part of the companion table that lists may read, with the rules over fields that all covered rows show. */
   #shownOf(to: string, type: EntityType | undefined): Companion | undefined {
     const companion = readableOf(type);
     const view = this.#permit.findable(to)?.view;

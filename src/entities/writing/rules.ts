@@ -51,7 +51,7 @@ export interface NextFields {
 
 /** A change of one entity. */
 export interface WantedChange {
-  /** What the rules of the permit say; undefined for a permit without rules. */
+  /** The judgement by the rules of the permit; undefined for a permit without rules. */
   judgement?: Judgement | undefined;
   type: EntityType | undefined;
   /** Undefined where there is no precondition, as of a new entity. */

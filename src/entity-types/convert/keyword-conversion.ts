@@ -1,4 +1,4 @@
-/** What a conversion of a keyword is, and the simple ones. */
+/** The form of a conversion of a keyword, and the simple conversions. */
 import type { Schema } from '../subschemas.ts';
 import type { Dialect } from './dialect.ts';
 

@@ -86,7 +86,7 @@ const parts = {
 /** What the contract is given besides the schemas of types, by name. */
 export const sharedTests = {
   OperandTest: {
-    description: 'What a field is compared with instead of a value.',
+    description: 'The operand of a field in place of a value.',
     ...operandOf({
       $var: 'A variable of the caller: `user.name`, `profile.name`, `now`, `today`, or an attribute.',
       $field: 'Another field of the entity, with dots into objects.',
