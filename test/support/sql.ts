@@ -34,6 +34,14 @@ export const undoLaterMigrations = `
   drop table entity_type, entity_type_revision;
   drop function notify_entity_type;
   alter table role_grant drop constraint role_grant_type_check;
+  drop table attribute, grant_rule;
+  drop function forget_user_of_identity, notify_attribute cascade;
+  alter table user_account drop column attributes cascade, drop column time_zone cascade;
+  alter table profile drop column attributes;
+  alter table identity drop column claims;
+  drop index role_grant_plain_key;
+  alter table role_grant drop constraint role_grant_pkey, drop constraint role_grant_condition_check, drop column name,
+    add primary key (role_id, entity, action), add constraint role_grant_condition_check check (condition in ('any', 'own'));
   delete from kysely_migration where name > '0011';`;
 
 /** Removes all tables of a migrated database. */
