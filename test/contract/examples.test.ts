@@ -30,7 +30,11 @@ beforeAll(async () => {
   ada = (await service().createUser('ada', null)).id;
   await service().createProfile(ada, 'editor', { '*': [...allActions] }, true);
   await service().createProfile(ada, 'reader', { '*': ['read'] });
-  await sql`update profile set name = 'sales', label = 'Sales' where name = 'editor'`.execute(db);
+  await sql`
+    insert into attribute (owner, name, schema) values
+      ('user', 'regions', '{"type":"array","items":{"type":"string"}}'), ('profile', 'level', '{"type":"number"}')`.execute(db);
+  await sql`update user_account set attributes = '{"regions":["north"]}', time_zone = 'Europe/London' where name = 'ada'`.execute(db);
+  await sql`update profile set name = 'sales', label = 'Sales', attributes = '{"level":2}' where name = 'editor'`.execute(db);
   await sql`update profile set name = 'stock', label = 'Stock keeping' where name = 'reader'`.execute(db);
   await sql`update user_account set display_name = 'Ada Lovelace' where id = ${ada}`.execute(db);
   await makeTick(db);

@@ -94,6 +94,7 @@ describe('$var', () => {
     await sql`insert into attribute (owner, name, schema) values ('user', 'agents', ${JSON.stringify(regions)}::json)`.execute(
       service().db,
     );
+    await service().settle();
     const answers = async (values: object) => {
       const { id } = await service().createUser(`reader${Object.keys(values).length}${JSON.stringify(values).length}`);
       await sql`update user_account set attributes = ${JSON.stringify(values)}::jsonb where id = ${id}`.execute(service().db);
@@ -107,6 +108,7 @@ describe('$var', () => {
     expect(await answers({ agents: 'ada' })).toEqual(['', '']);
     expect(await answers({})).toEqual(['', '']);
     await sql`delete from attribute`.execute(service().db);
+    await service().settle();
   });
 
   test('200 — today is the day in the time zone of the caller', async () => {

@@ -6,7 +6,7 @@ import { UniqueConflict } from '../../../src/entities/writing/violations.ts';
 import { declareWithRules } from '../../support/companions.ts';
 import type { Entity } from '../../support/entities.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../../support/service.ts';
-import { allRows } from '../../../src/rights/coverage.ts';
+import { fullRights } from '../../../src/rights/field-view.ts';
 
 const service = useService();
 const all = ['create', 'read', 'update', 'delete'] as const;
@@ -179,7 +179,7 @@ describe('the statement that finds the other entity', () => {
   test('the table of a type that is gone names nothing', async () => {
     const query = () => sql`select 1 from entity_data.gone`.execute(service().db).then(() => []);
     const layout = { table: 'gone', columns: [], indexes: [], uniques: [], substrings: [], references: [], search: undefined, next: 1 };
-    const permit = { entity: 'tag', userName: 'ada', findable: () => allRows };
+    const permit = { entity: 'tag', userName: 'ada', findable: () => fullRights };
     const write = { layout: { ...layout, state: 'ready' }, values: {}, permit } as unknown as UniqueConflict['write'];
     const conflict = new UniqueConflict(write, { name: 'gone_u1', columns: [] });
     await expect(namingConflict({ query }, () => Promise.reject(conflict))).rejects.toBe(conflict);
