@@ -287,7 +287,7 @@ export const de: Catalogue = {
       'Der Dienst unterstützt dies hier nicht.[ Es hätte keine Wirkung: Der Dienst ergänzt keine Werte und verbirgt keine Felder. Entfernen Sie {removed}.][ Entfernen Sie {surplus}.][ Schreiben Sie stattdessen {instead}.][ Der Betreiber muss dies in der Datenbank ausführen: {statement}.]',
     contradictory: 'Dies widerspricht einem anderen Schlüsselwort[: {keyword}].',
     absent:
-      'Dies gibt es nicht.[ Es gibt keinen Benutzer {user}.][ Es gibt keine Rolle {role}.][ Es gibt kein Profil {profile}.][ Es gibt keinen API-Schlüssel {key}.][ Es gibt kein Attribut {attribute}.][ Der Benutzer {owner} ist nicht mit dem Subjekt {subject} von {issuer} verknüpft.]',
+      'Dies gibt es nicht.[ Es gibt keinen Benutzer {user}.][ Es gibt keine Rolle {role}.][ Es gibt kein Profil {profile}.][ Es gibt keinen API-Schlüssel {key}.][ Es gibt kein Attribut {attribute} für {of}.][ Der Benutzer {owner} ist nicht mit dem Subjekt {subject} von {issuer} verknüpft.]',
     taken:
       'Dies gibt es bereits.[ Es gibt einen Benutzer {user}.][ Es gibt eine Rolle {role}.][ Es gibt ein Profil {profile}.][ Das Subjekt {subject} von {issuer} ist mit einem anderen Benutzer verknüpft.][ Es gibt eine Regel {rule}.]',
     'used-by':

@@ -268,7 +268,7 @@ export const en: Catalogue = {
       'The service does not support this here.[ It would have no effect: the service fills in no values and hides no fields. Remove {removed}.][ Remove {surplus}.][ Write {instead} instead.][ The operator has to run this in the database: {statement}.]',
     contradictory: 'This contradicts another keyword[: {keyword}].',
     absent:
-      'This does not exist.[ There is no user {user}.][ There is no role {role}.][ There is no profile {profile}.][ There is no API key {key}.][ There is no attribute {attribute}.][ The user {owner} has no link to the subject {subject} of {issuer}.]',
+      'This does not exist.[ There is no user {user}.][ There is no role {role}.][ There is no profile {profile}.][ There is no API key {key}.][ There is no attribute {attribute} for {of}.][ The user {owner} has no link to the subject {subject} of {issuer}.]',
     taken:
       'This exists already.[ There is a user {user}.][ There is a role {role}.][ There is a profile {profile}.][ The subject {subject} of {issuer} is linked to another user.][ There is a rule {rule}.]',
     'used-by':

@@ -274,7 +274,7 @@ export const es: Catalogue = {
       'El servicio no admite esto aquí.[ No tendría efecto: el servicio no completa valores ni oculta campos. Elimine {removed}.][ Elimine {surplus}.][ Escriba {instead} en su lugar.][ El operador debe ejecutar esto en la base de datos: {statement}.]',
     contradictory: 'Esto contradice otra palabra clave[: {keyword}].',
     absent:
-      'Esto no existe.[ No existe el usuario {user}.][ No existe el rol {role}.][ No existe el perfil {profile}.][ No existe la clave de API {key}.][ No existe el atributo {attribute}.][ El usuario {owner} no está vinculado al sujeto {subject} de {issuer}.]',
+      'Esto no existe.[ No existe el usuario {user}.][ No existe el rol {role}.][ No existe el perfil {profile}.][ No existe la clave de API {key}.][ No existe el atributo {attribute} para {of}.][ El usuario {owner} no está vinculado al sujeto {subject} de {issuer}.]',
     taken:
       'Esto ya existe.[ Ya existe el usuario {user}.][ Ya existe el rol {role}.][ Ya existe el perfil {profile}.][ El sujeto {subject} de {issuer} está vinculado a otro usuario.][ Ya existe la regla {rule}.]',
     'used-by':

@@ -280,7 +280,7 @@ export const fr: Catalogue = {
       'Le service ne prend pas cela en charge ici.[ Cela n’aurait aucun effet : le service ne complète aucune valeur et ne masque aucun champ. Retirez {removed}.][ Retirez {surplus}.][ Écrivez {instead} à la place.][ L’exploitant doit exécuter ceci dans la base de données : {statement}.]',
     contradictory: 'Ceci contredit un autre mot-clé[ : {keyword}].',
     absent:
-      'Ceci n’existe pas.[ Il n’existe pas d’utilisateur {user}.][ Il n’existe pas de rôle {role}.][ Il n’existe pas de profil {profile}.][ Il n’existe pas de clé d’API {key}.][ Il n’existe pas d’attribut {attribute}.][ L’utilisateur {owner} n’est pas lié au sujet {subject} de {issuer}.]',
+      'Ceci n’existe pas.[ Il n’existe pas d’utilisateur {user}.][ Il n’existe pas de rôle {role}.][ Il n’existe pas de profil {profile}.][ Il n’existe pas de clé d’API {key}.][ Il n’existe pas d’attribut {attribute} pour {of}.][ L’utilisateur {owner} n’est pas lié au sujet {subject} de {issuer}.]',
     taken:
       'Ceci existe déjà.[ Il existe un utilisateur {user}.][ Il existe un rôle {role}.][ Il existe un profil {profile}.][ Le sujet {subject} de {issuer} est lié à un autre utilisateur.][ Il existe une règle {rule}.]',
     'used-by':

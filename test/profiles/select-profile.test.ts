@@ -27,7 +27,7 @@ describe('selectProfile', () => {
     expect([await create(cookie, 'customer'), await create(cookie, 'part')]).toEqual([201, 403]);
     const answer = await select(cookie, 'Stock keeping');
     expect(answer.status, answer.text).toBe(200);
-    expect(answer.body.profile).toEqual({ name: 'Stock keeping', label: 'Stock keeping', default: false });
+    expect(answer.body.profile).toEqual({ name: 'Stock keeping', label: 'Stock keeping', default: false, attributes: {} });
     const switched = cookieOf(answer);
     expect([await create(switched, 'customer'), await create(switched, 'part')]).toEqual([403, 201]);
   });
