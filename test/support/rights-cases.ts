@@ -170,10 +170,10 @@ export class RightsCases {
   }
 }
 
-/** Compares the service with the model in about as many operations. `RIGHTS_SEED` repeats a run. */
-export async function checkRandomRights(service: TestService, operations: number): Promise<void> {
+/** Compares the service with the model in about as many operations, by a seed of its own unless one is given. `RIGHTS_SEED` repeats a run. */
+export async function checkRandomRights(service: TestService, operations: number, given = Date.now() % 1_000_000_000): Promise<void> {
   const cases = await RightsCases.open(service);
-  const seed = Number(process.env['RIGHTS_SEED'] ?? Date.now() % 1_000_000_000);
+  const seed = Number(process.env['RIGHTS_SEED'] ?? given);
   // Half of the most operations, since each case has one to the most.
   const numRuns = Math.ceil(operations / (operationsOfCase / 2));
   await fc.assert(
