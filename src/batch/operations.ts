@@ -3,7 +3,7 @@ import type { components } from '../../generated/api.ts';
 import type { Principal } from '../rights/principal.ts';
 import { allowChange, requireEntityLimits, requireNoFaults, type Checked } from '../entities/writing/rules.ts';
 import type { Statements } from '../database/port.ts';
-import { withPresets } from '../entities/writing/judge.ts';
+import { withPresets } from '../entities/writing/presets.ts';
 import { NaturalKeys, type SentFields } from '../entities/writing/natural-keys.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../problems/errors.ts';

@@ -5,7 +5,7 @@ import { ConflictSearch } from '../entities/writing/conflicts.ts';
 import { writePortion } from '../entities/writing/import-portion.ts';
 import type { PortionOutcome, PortionRequest, PortionRow, RefusedRow } from '../entities/writing/import-rows.ts';
 import type { ImportMode } from '../entities/writing/import-statements.ts';
-import { withPresets } from '../entities/writing/judge.ts';
+import { withPresets } from '../entities/writing/presets.ts';
 import { NaturalKeys, type UniqueValues } from '../entities/writing/natural-keys.ts';
 import { allowChange, requireNoFaults, validationProblem } from '../entities/writing/rules.ts';
 import { whileTypeIsCurrent } from '../entities/writing/type-guard.ts';

@@ -16,7 +16,7 @@ import type { InsertedRow } from './create-statements.ts';
 import { changeValues } from './changed.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { Checked, CheckedFields } from './rules.ts';
-import type { Judgement } from './judge.ts';
+import type { Judgement } from './judgement.ts';
 import type { Versions } from './statements.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { underRules, underRulesOnce, type CompanionWrite } from './violations.ts';

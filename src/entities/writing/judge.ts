@@ -7,86 +7,21 @@ import { LRUCache } from 'lru-cache';
 import { builder, prepare, type PreparedStatement, type ValueOf } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import type { Field } from '../../filter/fields.ts';
-import { memberTexts } from '../../json/json-parts.ts';
 import { parseJson } from '../../json/parse-json.ts';
 import { Problem } from '../../problems/errors.ts';
-import type { Fault } from '../../problems/faults.ts';
-import type { ChangedMembers, ChangeFacts, ChangeRule } from '../../rights/change-rule.ts';
+import type { ChangeFacts, ChangeRule } from '../../rights/change-rule.ts';
 import type { PermitValues } from '../../rights/coverage.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { areLight } from '../size-classes.ts';
-import type { SentFields } from './natural-keys.ts';
+import { Judgement } from './judgement.ts';
 import { valuesAt } from './references.ts';
 import { typeRevision } from '../type-revision.ts';
 
 /** The most digests whose statements are stored. The least recently used ones are compiled again. */
 const maximumDigests = 64;
 
-/** The answer of the rules to one change. */
-export class Judgement {
-  readonly #rule: ChangeRule;
-  readonly #facts: ChangeFacts;
-  readonly #members: ChangedMembers;
-  readonly #isNew: boolean;
-
-  constructor(rule: ChangeRule, facts: ChangeFacts, members: ChangedMembers, isNew: boolean) {
-    this.#rule = rule;
-    this.#facts = facts;
-    this.#members = members;
-    this.#isNew = isNew;
-  }
-
-  /** Throws 403 `field-forbidden` with the members that the caller may not write. */
-  requireWritable(): void {
-    requireNone(this.#rule.unwritable(this.#facts, this.#members));
-  }
-
-  /** Throws 403 `field-forbidden` with the members whose values no check allows. */
-  requireAccepted(): void {
-    requireNone(this.#rule.forbidden(this.#facts, this.#members, this.#isNew));
-  }
-
-  /** Throws 403 `field-forbidden` as both. */
-  requireAllowed(): void {
-    this.requireWritable();
-    this.requireAccepted();
-  }
-
-  /** The fields of the row afterwards that its answer shows, JSON text as PostgreSQL writes it. A create shows all that the caller has sent. */
-  shown(fields: string): string {
-    const isShown = (name: string) => this.#rule.isShownAfter(this.#facts, name) || (this.#isNew && this.#members.sent.includes(name));
-    const members = [...memberTexts(fields)].filter(([name]) => isShown(name));
-    return `{${members.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(', ')}}`;
-  }
-
-  /** The faults of the type with places that the caller has sent or sees; the others are at the entity as a whole. */
-  placed(faults: readonly Fault[]): Fault[] {
-    return faults.map((fault) => (fault.pointer === undefined || this.#isKnown(fault.pointer) ? fault : { ...fault, pointer: '' }));
-  }
-
-  #isKnown(pointer: string): boolean {
-    const [, name = ''] = pointer.split('/');
-    const member = name.replaceAll('~1', '/').replaceAll('~0', '~');
-    return pointer === '' || this.#members.sent.includes(member) || this.#rule.isShownBefore(this.#facts, member);
-  }
-}
-
-function requireNone(faults: readonly Fault[]): void {
-  if (faults.length > 0) throw new Problem('field-forbidden', { faults });
-}
-
 /** The names of the members of a JSON text of an object. */
 const namesIn = (text: string): string[] => Object.keys(parseJson(text) as object);
-
-/** The fields of a new entity with the values that the grants of the caller set for the members that it lacks. */
-export function withPresets({ change }: Permit<'create'>, sent: SentFields): SentFields {
-  const fields = sent.fields as Record<string, unknown>;
-  const presets = [...(change?.presets() ?? [])].filter(([name]) => !Object.hasOwn(fields, name));
-  if (presets.length === 0) return sent;
-  const members = presets.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  const text = `${sent.text.trimEnd().slice(0, -1)}${Object.keys(fields).length === 0 ? '' : ','}${members.join(',')}}`;
-  return { fields: { ...fields, ...Object.fromEntries(presets) }, text };
-}
 
 interface CreationRow extends Required<Pick<ChangeFacts, 'accepts' | 'readsAfter'>> {
   n: string;

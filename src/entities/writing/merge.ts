@@ -12,7 +12,8 @@ import { referencePaths, refersFreely, requireReferences } from './references.ts
 import { refusalOf } from './refusal.ts';
 import { inRounds } from './rounds.ts';
 import { allowChange, lacksGuard, requirePrecondition, untyped, type Guard } from './rules.ts';
-import { judgeMerge, type Judgement } from './judge.ts';
+import { judgeMerge } from './judge.ts';
+import type { Judgement } from './judgement.ts';
 import { previewUpdate, type PreviewedRow } from './preview.ts';
 
 export interface Change extends Guard, Pick<Merge, 'patch' | 'limitBytes'> {

@@ -10,7 +10,7 @@ import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import { acceptedVersions } from '../etag.ts';
 import { expansionOf } from '../stored-size.ts';
-import type { Judgement } from './judge.ts';
+import type { Judgement } from './judgement.ts';
 import type { Versions } from './statements.ts';
 
 /** The caller's expectation of the entity that it changes. */

@@ -1,0 +1,57 @@
+/** The answer of the rules of a permit to one change. */
+import { memberTexts } from '../../json/json-parts.ts';
+import { Problem } from '../../problems/errors.ts';
+import type { Fault } from '../../problems/faults.ts';
+import type { ChangedMembers, ChangeFacts, ChangeRule } from '../../rights/change-rule.ts';
+
+export class Judgement {
+  readonly #rule: ChangeRule;
+  readonly #facts: ChangeFacts;
+  readonly #members: ChangedMembers;
+  readonly #isNew: boolean;
+
+  constructor(rule: ChangeRule, facts: ChangeFacts, members: ChangedMembers, isNew: boolean) {
+    this.#rule = rule;
+    this.#facts = facts;
+    this.#members = members;
+    this.#isNew = isNew;
+  }
+
+  /** Throws 403 `field-forbidden` with the members that the caller may not write. */
+  requireWritable(): void {
+    requireNone(this.#rule.unwritable(this.#facts, this.#members));
+  }
+
+  /** Throws 403 `field-forbidden` with the members whose values no check allows. */
+  requireAccepted(): void {
+    requireNone(this.#rule.forbidden(this.#facts, this.#members, this.#isNew));
+  }
+
+  /** Throws 403 `field-forbidden` as both. */
+  requireAllowed(): void {
+    this.requireWritable();
+    this.requireAccepted();
+  }
+
+  /** The fields of the row afterwards that its answer shows, JSON text as PostgreSQL writes it. A create shows all that the caller has sent. */
+  shown(fields: string): string {
+    const isShown = (name: string) => this.#rule.isShownAfter(this.#facts, name) || (this.#isNew && this.#members.sent.includes(name));
+    const members = [...memberTexts(fields)].filter(([name]) => isShown(name));
+    return `{${members.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(', ')}}`;
+  }
+
+  /** The faults of the type with places that the caller has sent or sees; the others are at the entity as a whole. */
+  placed(faults: readonly Fault[]): Fault[] {
+    return faults.map((fault) => (fault.pointer === undefined || this.#isKnown(fault.pointer) ? fault : { ...fault, pointer: '' }));
+  }
+
+  #isKnown(pointer: string): boolean {
+    const [, name = ''] = pointer.split('/');
+    const member = name.replaceAll('~1', '/').replaceAll('~0', '~');
+    return pointer === '' || this.#members.sent.includes(member) || this.#rule.isShownBefore(this.#facts, member);
+  }
+}
+
+function requireNone(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw new Problem('field-forbidden', { faults });
+}
