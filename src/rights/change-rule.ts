@@ -12,7 +12,7 @@ import { pointerTo } from '../problems/pointer.ts';
 import type { Fault } from '../problems/faults.ts';
 import { digestOfText, fieldsAt, type CoverageSource, type PermitValues } from './coverage.ts';
 import { hasField } from './field-set.ts';
-import { viewOf, type FieldView } from './field-view.ts';
+import { digestOfView, viewOf, type FieldView } from './field-view.ts';
 import type { Grant } from './grant.ts';
 import { variablesAt, variablesUsed, type CallerVariables, type VariableUse } from './variable-columns.ts';
 
@@ -34,13 +34,7 @@ export interface ChangedMembers {
   changed: ReadonlySet<string>;
 }
 
-/** SQL: the arrays of {@link ChangeFacts}. */
-export interface ChangeTests {
-  before(source: CoverageSource): { covers: RawBuilder<boolean[]>; reads: RawBuilder<boolean[]> };
-  after(source: CoverageSource): { accepts: RawBuilder<boolean[]>; reads: RawBuilder<boolean[]> };
-}
-
-export class ChangeRule implements ChangeTests {
+export class ChangeRule {
   /** Letters and digits. Rules with the same digest have the same SQL. */
   readonly digest: string;
   readonly values: Omit<PermitValues, 'name' | 'owner'>;
@@ -61,7 +55,7 @@ export class ChangeRule implements ChangeTests {
     this.#view = viewOf(reads, sensitive, caller);
     this.#caller = caller;
     this.values = caller.valuesOf(this.#used);
-    this.digest = digestOfText([grants.length, filters]);
+    this.digest = digestOfText([grants.length, filters, digestOfView(this.#view)]);
   }
 
   /** The values that fill members which a new entity lacks: those that all grants set alike. A variable that the caller lacks fills nothing. */
@@ -78,7 +72,8 @@ export class ChangeRule implements ChangeTests {
     return typeof name === 'string' ? this.#caller.valueOf(name) : preset;
   }
 
-  before(source: CoverageSource): ReturnType<ChangeTests['before']> {
+  /** SQL: `covers` and `reads` of {@link ChangeFacts}, for the row before. */
+  before(source: CoverageSource): { covers: RawBuilder<boolean[]>; reads: RawBuilder<boolean[]> } {
     return {
       covers: this.#each(
         this.#grants.map(({ filter }) => filter),
@@ -88,7 +83,8 @@ export class ChangeRule implements ChangeTests {
     };
   }
 
-  after(source: CoverageSource): ReturnType<ChangeTests['after']> {
+  /** SQL: `accepts` and `readsAfter` of {@link ChangeFacts}, for the row afterwards. */
+  after(source: CoverageSource): { accepts: RawBuilder<boolean[]>; reads: RawBuilder<boolean[]> } {
     return {
       accepts: this.#each(
         this.#grants.map(({ check }) => check),
@@ -157,7 +153,7 @@ export class ChangeRule implements ChangeTests {
     );
     if (failing.length === 0) return [];
     const isKnown = (name: string) =>
-      members.sent.includes(name) || (isNew ? this.isShownAfter(facts, name) : this.isShownBefore(facts, name));
+      members.sent.includes(name) || (isNew ? this.isKnownOfNew(facts, name) : this.isShownBefore(facts, name));
     const pointers = new Set([...compared].map((name) => (isKnown(name) || isEnvelopeName(name) ? pointerTo([name]) : '')));
     // The check of a rule that does not bind compares nothing, and does not hold.
     if (pointers.size === 0) pointers.add('');
@@ -187,6 +183,11 @@ export class ChangeRule implements ChangeTests {
   /** Whether the row before shows the member to the caller. */
   isShownBefore({ reads = [] }: ChangeFacts, name: string): boolean {
     return this.#reads.some((grant, index) => reads[index] && hasField(grant.read, name, this.#sensitive));
+  }
+
+  /** Whether the caller may know the member of a new entity: a grant lets it be written, or the answer shows it. */
+  isKnownOfNew(facts: ChangeFacts, name: string): boolean {
+    return this.#writing(facts, name).length > 0 || this.isShownAfter(facts, name);
   }
 
   /** Whether the answer shows the member: the row afterwards does, or a grant with a rule that allows the change. */

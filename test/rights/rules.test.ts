@@ -1,7 +1,8 @@
 /** The meaning of the rule of a grant on each road: rows, fields and checks (rules 168 and 171). */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { declareType, type Entity } from '../support/entities.ts';
-import { callerWith } from '../support/rules.ts';
+import { importFile, refusalsOf } from '../support/imports.ts';
+import { callerWith, type RuleGrant } from '../support/rules.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
 
 const service = useService();
@@ -223,5 +224,99 @@ describe('the past', () => {
     await send(root, 'POST', at(row), { margin: '2', note: 'two' });
     const restored = await send(ada, 'POST', `${at(row)}/restore?version=1`);
     expect(restored.status, restored.text).toBe(403);
+  });
+});
+
+describe('hidden fields stay shut (rules 168 and 171)', () => {
+  const clerk = (read: string[], write = ['*']): RuleGrant[] => [
+    { entity: 'order', actions: ['read'], rule: { filter: inNorth, read } },
+    { entity: 'order', actions: ['update'], rule: { filter: inNorth, check: inNorth, write } },
+    { entity: 'order', actions: ['create'], rule: { check: inNorth, write: ['*', '-margin'] } },
+  ];
+  let bob: Call;
+  let carl: Call;
+
+  beforeAll(async () => {
+    bob = await callerWith(service(), 'bob', clerk(['*', '-margin'], ['*', '-margin']));
+    carl = await callerWith(service(), 'carl', clerk(['*', '-note'], ['*', '-note']));
+  });
+
+  test('200 — callers whose rules differ in the shown fields alone are judged each by their own', async () => {
+    for (const [who, hidden, shown] of [
+      [bob, 'margin', 'note'],
+      [carl, 'note', 'margin'],
+    ] as const) {
+      const row = await order({ region: 'north', margin: '1', note: '1' });
+      await send(root, 'POST', at(row), { margin: '2', note: '2' });
+      const restored = await send(who, 'POST', `${at(row)}/restore?version=1`);
+      expect(restored.status, restored.text).toBe(200);
+      expect(restored.body.fields).toEqual({ number: row.fields['number'], region: 'north', [shown]: '1' });
+      expect((await stored(row)).fields).toMatchObject({ [hidden]: '2', [shown]: '1' });
+    }
+  });
+
+  test('200 — a restore leaves a field as it is that only the old version hides', async () => {
+    const row = await order({ region: 'north', margin: '1' });
+    const own = await callerWith(service(), 'dora', [
+      { entity: 'order', actions: ['read', 'update'], rule: { filter: inNorth, read: ['*', '-margin'] } },
+      { entity: 'order', actions: ['read', 'update'], rule: { filter: { region: 'north', state: 'open' }, read: ['*'] } },
+    ]);
+    await send(root, 'POST', at(row), { margin: '2', state: 'open' });
+    const restored = await send(own, 'POST', `${at(row)}/restore?version=1`);
+    expect(restored.status, restored.text).toBe(200);
+    expect((await stored(row)).fields).toEqual({ number: row.fields['number'], region: 'north', margin: '2' });
+  });
+
+  test('403 — a restore with a patch of a hidden field', async () => {
+    const row = await order({ region: 'north', margin: '1', note: '1' });
+    await send(root, 'POST', at(row), { note: '2' });
+    const patched = await send(bob, 'POST', `${at(row)}/restore?version=1`, { note: '3' });
+    expect([patched.status, patched.body.fields['note']]).toEqual([200, '3']);
+    for (const margin of ['1', '9', null]) {
+      const refused = await send(bob, 'POST', `${at(row)}/restore?version=1`, { margin });
+      expect([refused.status, faultsOf(refused)]).toEqual([403, [{ pointer: '/margin', code: 'not-writable' }]]);
+    }
+    expect(await stored(row)).toMatchObject({ version: 3, fields: { margin: '1', note: '3' } });
+  });
+
+  test('200 — an import with replace keeps a hidden field, and refuses the row that names it', async () => {
+    const row = await order({ region: 'north', margin: '1', note: '1' });
+    const imported = async (fields: object) => {
+      const file = JSON.stringify({ number: row.fields['number'], region: 'north', ...fields });
+      const query = '?by=number&mode=replace';
+      const { end, refused } = await importFile(service(), 'order', file, {
+        cookie: bob.cookie ?? '',
+        query,
+        type: 'application/x-ndjson',
+      });
+      return [end?.updated, refusalsOf(refused)];
+    };
+    expect(await imported({ note: '2' })).toEqual([1, []]);
+    expect((await stored(row)).fields).toMatchObject({ margin: '1', note: '2' });
+    for (const margin of ['1', '9']) {
+      expect(await imported({ note: '2', margin })).toEqual([0, ['1 403 not-writable /margin']]);
+      expect(await imported({ note: '3', margin })).toEqual([0, ['1 403 not-writable /margin']]);
+    }
+    expect(await stored(row)).toMatchObject({ version: 2, fields: { margin: '1', note: '2' } });
+  });
+
+  test('409 — a unique conflict does not name the key of a row whose value is hidden', async () => {
+    const row = await order({ region: 'north' });
+    const eric = await callerWith(service(), 'eric', clerk(['*', '-number']));
+    const conflict = async (who: Call) => {
+      const answer = await send(who, 'POST', 'entity/order', { number: row.fields['number'], region: 'north' });
+      expect(answer.status).toBe(409);
+      return answer.body.errors?.map(({ detail }) => /key is (\d+)/.exec(detail)?.[1]);
+    };
+    expect(await conflict(bob)).toEqual([row.key]);
+    expect(await conflict(eric)).toEqual([undefined]);
+  });
+
+  test('422 — a new entity lacks a required field that a grant writes', async () => {
+    await declareType(service(), 'invoice', { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] });
+    const fred = await callerWith(service(), 'fred', [{ entity: 'invoice', actions: ['create'], rule: { check: {}, write: ['name'] } }]);
+    expect((await send(fred, 'POST', 'entity/invoice', { name: 'a' })).status).toBe(201);
+    const lacking = await send(fred, 'POST', 'entity/invoice', {});
+    expect([lacking.status, faultsOf(lacking)]).toEqual([422, [{ pointer: '/name', code: 'required' }]]);
   });
 });

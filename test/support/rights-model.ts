@@ -213,7 +213,8 @@ export class RightsModel {
     const sent = Object.keys(row.fields);
     const allowing = covering.filter((grant) => grant.accepts(row));
     const isShown = (name: string) => this.shows(row, name) || allowing.some(({ isRule, read }) => isRule && this.#has(read, name));
-    const isKnown = (name: string) => sent.includes(name) || isShown(name);
+    const isWritten = (name: string) => covering.some(({ set, write }) => Object.hasOwn(set, name) || this.#has(write, name));
+    const isKnown = (name: string) => sent.includes(name) || isWritten(name) || isShown(name);
     return this.#judge({ covering, after: row, needing: sent, isKnown, unfit, isNew: true }) ?? { shown: row.fields };
   }
 

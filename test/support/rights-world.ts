@@ -232,14 +232,24 @@ export class RightsWorld {
     const row = live ?? trashed;
     if (!row) throw new Error('a covered row is live or in the trash');
     if (live && !old) return refusal(400, 'malformed-request', 'required');
-    return this.#replace(row, old ? (old.says as { fields: Json }).fields : row.fields, !live);
+    if (!old) return this.#replace(row, row.fields, { isNew: !live });
+    const whole = this.#versions(place)?.find(({ $version }) => $version === version);
+    const { fields } = old.says as { fields: Json };
+    const staying = Object.keys(whole?.fields ?? {}).filter((name) => !Object.hasOwn(fields, name));
+    return this.#replace(row, fields, { isNew: !live, staying });
   }
 
-  /** Puts fields in the place of the shown ones. */
-  #replace(row: ModelRow, fields: Json, isNew = false): Expected {
-    const hidden = Object.entries(row.fields).filter(([name]) => !this.#model.shows(row, name));
-    const next = { ...fields, ...Object.fromEntries(hidden) };
-    const sent = Object.keys({ ...row.fields, ...next }).filter((name) => !hidden.some(([each]) => each === name));
+  /** Puts fields in the place of the others than those that stay: the hidden ones and `staying`, without `named`. */
+  #replace(
+    row: ModelRow,
+    fields: Json,
+    { isNew = false, staying = [], named = [] }: { isNew?: boolean; staying?: readonly string[]; named?: readonly string[] },
+  ): Expected {
+    const hidden = Object.keys(row.fields).filter((name) => !this.#model.shows(row, name));
+    const kept = new Set([...hidden, ...staying].filter((name) => !named.includes(name)));
+    const only = (from: Json, isKept: boolean) => Object.entries(from).filter(([name]) => kept.has(name) === isKept);
+    const next = Object.fromEntries([...only(fields, false), ...only(row.fields, true)]);
+    const sent = Object.keys({ ...row.fields, ...next }).filter((name) => !kept.has(name));
     return this.#change(row, next, sent, isNew);
   }
 
@@ -385,6 +395,8 @@ export class RightsWorld {
     const row = this.live.find((one) => one.fields['u'] === fields['u']);
     if (!row) return this.#create(fields);
     if (!this.#isFound(row)) return taken;
-    return mode === 'replace' ? this.#replace(row, fields) : this.#change(row, { ...row.fields, ...fields }, Object.keys(fields));
+    return mode === 'replace'
+      ? this.#replace(row, fields, { named: Object.keys(fields) })
+      : this.#change(row, { ...row.fields, ...fields }, Object.keys(fields));
   }
 }

@@ -48,13 +48,11 @@ export async function createMany(
   limitBytes: number,
 ): Promise<CreatedKey[] | undefined> {
   const items = sent.map((each) => withPresets(permit, each));
-  const judgements = await judgeCreations(
-    store,
-    permit,
-    items.map(({ text }) => text),
-  );
+  const inTurn = <T>(job: () => Promise<T>) => admission.run('heavy-write', { flow: permit.userName, caller }, job);
+  const texts = items.map(({ text }) => text);
+  const judgements = permit.change ? await inTurn(() => judgeCreations(store, permit, texts)) : [];
   const checked = await checkAll(judgements, type, items, limitBytes);
-  return await admission.run('heavy-write', { flow: permit.userName, caller }, async () => {
+  return await inTurn(async () => {
     await requireAllReferences(store, permit, checked);
     const bulk = new Bulk(permit, caller, checked);
     try {

@@ -6,7 +6,7 @@ import { UniqueConflict, whileTableExists } from './violations.ts';
 
 /**
  * Runs `work`, which must have ended its transaction. The faults of a {@link UniqueConflict} get the key of the other entity, if the caller's grants and scopes
- * of `read` cover it and it still has the value. The statement is the same for every caller, so its time tells nothing.
+ * of `read` cover it and show the value, and it still has that. The statement is the same for every caller, so its time tells nothing.
  */
 export async function namingConflict<T>(store: Pick<Statements, 'query'>, work: () => Promise<T>): Promise<T> {
   try {
@@ -20,8 +20,8 @@ async function namedConflict(store: Pick<Statements, 'query'>, conflict: UniqueC
   const { unique, write } = conflict;
   const { layout, values, permit } = write;
   const findable = permit.findable(permit.entity);
-  const rows = { entity: permit.entity, coverage: findable?.coverage ?? permit.coverage };
-  const query = coveredKey(rows, layout, unique, values, write.key).compile(builder);
+  const { coverage, view } = findable ?? permit;
+  const query = coveredKey({ entity: permit.entity, coverage, view }, layout, unique, values, write.key).compile(builder);
   const found = await whileTableExists(layout, () => store.query(query));
   const key = findable && found?.[0]?.key;
   if (!key) return conflict;

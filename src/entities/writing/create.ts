@@ -59,7 +59,7 @@ async function createUnlessDone(
     let checked: Checked;
     let judgement: Judgement | undefined;
     try {
-      [judgement] = await judgeCreations(store, permit, [text]);
+      judgement = await judgeInTurn(writes, caller, { permit, text, isHeavy: heavy });
       checked = allowChange({ judgement, type, next: { text, fields } });
       await requireReferences(store, permit, checked.companion);
     } catch (error) {
@@ -72,6 +72,17 @@ async function createUnlessDone(
     const row = await insertInTurn(writes, caller, insertion, heavy);
     return row && { outcome: row, isReplayed: false };
   });
+}
+
+/** The judgement of a new entity; undefined for a permit without rules. A heavy one waits for its turn. */
+export async function judgeInTurn(
+  { store, admission }: Writes,
+  caller: Caller,
+  { permit, text, isHeavy: heavy }: { permit: Permit<'create'>; text: string; isHeavy: boolean },
+): Promise<Judgement | undefined> {
+  const judge = () => judgeCreations(store, permit, [text]);
+  const [judgement] = heavy && permit.change ? await admission.run('heavy-write', { flow: permit.userName, caller }, judge) : await judge();
+  return judgement;
 }
 
 /**

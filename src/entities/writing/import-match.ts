@@ -10,7 +10,7 @@ import { freshFields } from './fresh-fields.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { ImportMatching, PortionRequest, PortionRow, PortionTally, RowChange } from './import-rows.ts';
 import { matchEntities, type ImportMode, type ImportRule, type MatchedEntity } from './import-statements.ts';
-import { judgeMerges, type JudgedMerge } from './judge.ts';
+import { judgeMerges, type JudgedMerge, type WantedMerge } from './judge.ts';
 import type { Judgement } from './judgement.ts';
 import { withPresets } from './presets.ts';
 import { referencePaths } from './references.ts';
@@ -49,7 +49,7 @@ export class RowMatcher {
       const match = matches.get(index);
       if (!match) throw new Error('there is an answer for each row');
       const change = judged.get(index);
-      const isLost = change !== undefined && change.version !== match.version;
+      const isLost = this.#by.update.change !== undefined && isCovered(match) && change?.version !== match.version;
       if (match.isDeferred || isLost) again.push(row);
       else changes.push(...(await this.#changeOf(row, match, change?.judgement)));
     }
@@ -73,12 +73,9 @@ export class RowMatcher {
     const { mode, update } = this.#by;
     const judged = new Map<number, JudgedMerge>();
     if (!update.change) return judged;
-    const covered = [...matches].flatMap(([index, { key, version, merged, isDeferred }]) => {
+    const covered = [...matches].flatMap(([index, match]) => {
       const row = rows[index];
-      if (!row || key === null || version === null || isDeferred) return [];
-      const sent = { ...(row.fields as object), ...(row.emptied === undefined ? {} : (parseJson(row.emptied) as object)) };
-      const members = mode === 'replace' ? undefined : Object.keys(sent);
-      return { index, wanted: { key, members, ...(merged === null ? { patch: '{}' } : { merged }) } };
+      return row && isCovered(match) ? { index, wanted: wantedMerge(mode, row, match) } : [];
     });
     const look = { light: false, paths: [] };
     const store = statementsWithin(this.#trx);
@@ -165,6 +162,20 @@ export class RowMatcher {
       return undefined;
     }
   }
+}
+
+type CoveredEntity = MatchedEntity & { key: string; version: string };
+
+/** Whether the row has an entity that the permit covers, and its change is known. */
+function isCovered(match: MatchedEntity): match is CoveredEntity {
+  return match.key !== null && match.version !== null && !match.isDeferred;
+}
+
+/** The change of the entity that the row makes, as the rules judge it. */
+function wantedMerge(mode: ImportMode, row: PortionRow, { key, merged }: CoveredEntity): WantedMerge {
+  const named = Object.keys({ ...(row.fields as object), ...(row.emptied === undefined ? {} : (parseJson(row.emptied) as object)) });
+  if (merged === null) return { key, members: named, patch: '{}' };
+  return mode === 'replace' ? { key, merged, staying: [], named } : { key, merged, members: named };
 }
 
 /** The problem of a row whose entity an earlier row of the file has. */

@@ -62,8 +62,8 @@ export interface MatchRequest {
 export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: MatchRequest): RawBuilder<MatchedEntity> {
   const { typed, names, hash, found } = rule.kind === 'key' ? byKey() : byUnique(rule);
   const isReplaced = mode === 'replace' && !permit.change;
-  // Hidden fields stay as they are.
-  const wanted = mode === 'replace' && permit.change ? sql`input.fields || ${permit.change.hiddenOfCaller('entity')}` : wantedFields[mode];
+  // Hidden fields that the row does not name stay as they are.
+  const wanted = mode === 'replace' && permit.change ? sql`${permit.change.hiddenOfCaller('entity')} || input.fields` : wantedFields[mode];
   // The lateral joins take the rows one by one from the indexes: the planner cannot estimate that there are few.
   return sql<MatchedEntity>`
     select n, hash, key, version, "isUnchanged", removed, present, coalesce(before > ${sql.lit(maximumMergedBytes)}, false) as "isDeferred",

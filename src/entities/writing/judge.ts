@@ -21,7 +21,7 @@ import { typeRevision } from '../type-revision.ts';
 const maximumDigests = 64;
 
 /** The names of the members of a JSON text of an object. */
-const namesIn = (text: string): string[] => Object.keys(parseJson(text) as object);
+export const namesIn = (text: string): string[] => Object.keys(parseJson(text) as object);
 
 interface CreationRow extends Required<Pick<ChangeFacts, 'accepts' | 'readsAfter'>> {
   n: string;
@@ -65,10 +65,12 @@ export interface WantedMerge {
   patch?: string | undefined;
   /** JSON text of the fields afterwards; undefined for those that the patch makes. */
   merged?: string | undefined;
-  /** The members that the caller has sent; undefined for those of the patch, and without a patch for the shown ones of the row before and afterwards. */
+  /** The members that the caller has sent; undefined for those of the patch, and without a patch for all of the row before and afterwards that do not stay. */
   members?: readonly string[] | undefined;
-  /** Whether hidden fields stay as they are. They are then no part of `merged`. */
-  keepsHidden?: boolean;
+  /** The fields that stay as they are, besides those that the row before hides from the caller; undefined if none stays, because `merged` has all. */
+  staying?: readonly string[] | undefined;
+  /** The fields that the caller has named in any case. They do not stay. */
+  named?: readonly string[] | undefined;
 }
 
 /** The result of a change of an entity, and its judgement. */
@@ -113,9 +115,9 @@ export async function judgeMerges(
   wanted: readonly WantedMerge[],
   { light, paths, isTrash = false }: MergeReading,
 ): Promise<(JudgedMerge | 'forbidden' | undefined)[]> {
-  const rows = wanted.map(({ key, patch = 'null', merged = 'null', members, keepsHidden = false }, n) => {
-    const names = JSON.stringify(members && Object.fromEntries(members.map((name) => [name, true]))) ?? 'null';
-    return `{"n":${n},"key":"${key}","keeps":${keepsHidden},"patch":${patch},"merged":${merged},"members":${names}}`;
+  const rows = wanted.map(({ key, patch = 'null', merged = 'null', members, staying, named }, n) => {
+    const sent = members && Object.fromEntries(members.map((name) => [name, true]));
+    return `${JSON.stringify({ n, key, members: sent, staying, named }).slice(0, -1)},"patch":${patch},"merged":${merged}}`;
   });
   const statement = isTrash ? trashedMergesBy(rule) : mergesBy(rule);
   const values = { ...rule.values, owner: null, name: entity, userName, light, paths: JSON.stringify(paths), rows: `[${rows.join()}]` };
@@ -156,19 +158,23 @@ function mergesIn(table: RawBuilder<unknown>, value: ValueOf<MergeValues>, rule:
   const before = rule.before({ row: 'entity', value });
   const after = rule.after({ row: 'after', value });
   const hidden = rule.hidden({ row: 'entity', value });
-  const candidates = sql`coalesce(input.members, input.patch, (entity.fields || after.fields) - array(select jsonb_object_keys(${hidden})))`;
+  const kept = sql`array(
+    select name from (select jsonb_object_keys(${hidden}) union select unnest(input.staying)) as staying (name)
+    where input.staying is not null and name <> all(coalesce(input.named, '{}')))`;
+  const candidates = sql`coalesce(input.members, input.patch, (entity.fields || after.fields) - kept.names)`;
   return sql<MergeRow>`
     select n, entity.version, ${typeRevision(value('name'))} as "typeRevision", covers, reads, accepts, "readsAfter",
       case when true = any(covers) then after.fields::text end as fields,
       case when after.fields is not null then ${valuesAt(sql`entity.fields`, value('paths'))} end as present,
       array(select jsonb_object_keys(${candidates})) as sent, change.changed
-    from jsonb_to_recordset(${value('rows')}::jsonb) as input (n int, key bigint, keeps boolean, patch jsonb, merged jsonb, members jsonb)
+    from jsonb_to_recordset(${value('rows')}::jsonb) as input (n int, key bigint, patch jsonb, merged jsonb, members jsonb, staying text[], named text[])
     cross join lateral (select entity.* from ${table} where entity.name = ${value('name')} and entity.key = input.key offset 0) as entity
     cross join lateral (select ${before.covers} as covers, ${before.reads} as reads offset 0) as tested
+    cross join lateral (select ${kept} as names offset 0) as kept
     left join lateral (
       select entity.name, entity.key, entity.version + 1 as version,
         case when input.merged is null then json_merge_patch(entity.fields, input.patch)
-          else input.merged || case when input.keeps then ${hidden} else '{}' end end as fields,
+          else (input.merged - kept.names) || (entity.fields - array(select jsonb_object_keys(entity.fields - kept.names))) end as fields,
         entity.created_at, entity.created_by, greatest(now(), entity.updated_at) as updated_at, ${value('userName')}::text as updated_by
       where not ${value('light')}::boolean or ${areLight(sql`entity.fields`)} offset 0
     ) as after on true

@@ -48,7 +48,8 @@ export class Judgement {
   #isKnown(pointer: string): boolean {
     const [, name = ''] = pointer.split('/');
     const member = name.replaceAll('~1', '/').replaceAll('~0', '~');
-    return pointer === '' || this.#members.sent.includes(member) || this.#rule.isShownBefore(this.#facts, member);
+    if (pointer === '' || this.#members.sent.includes(member)) return true;
+    return this.#isNew ? this.#rule.isKnownOfNew(this.#facts, member) : this.#rule.isShownBefore(this.#facts, member);
   }
 }
 

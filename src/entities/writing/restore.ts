@@ -7,6 +7,7 @@ import type { Caller } from '../../authn/caller.ts';
 import { builder, prepare } from '../../database/driver/prepared.ts';
 import type { Statements } from '../../database/port.ts';
 import { Problem } from '../../problems/errors.ts';
+import { wholeView } from '../../rights/field-view.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { findVersion } from '../history/history.ts';
 import { referencePaths, requireReferences } from './references.ts';
@@ -16,7 +17,7 @@ import { inRounds } from './rounds.ts';
 import { allowChange, type Guard } from './rules.ts';
 import { executeAlone } from './execute.ts';
 import { stateOfTrashed } from '../trash.ts';
-import { judgeMerge } from './judge.ts';
+import { judgeMerge, namesIn } from './judge.ts';
 import type { Writes } from './update.ts';
 import { previewUpdate } from './preview.ts';
 import { stateOf } from '../find-entity.ts';
@@ -54,6 +55,9 @@ export async function restoreEntity(
   return await admission.run('heavy-write', { flow: permit.userName, caller }, async () => {
     const old = from && (await findVersion(store, from.read, key, from.version, keep));
     if (from && !old) throw new Problem('not-found');
+    const whole = from && permit.change && (await findVersion(store, { ...from.read, view: wholeView }, key, from.version, keep));
+    // The version hides these from the caller.
+    const staying = old && whole ? namesIn(whole.fields).filter((name) => !namesIn(old.fields).includes(name)) : [];
     return await inRounds(async () => {
       const live = await stateOf(store, permit, key);
       const trashed = live || !trash ? undefined : await stateOfTrashed(store, trash, key);
@@ -65,7 +69,8 @@ export async function restoreEntity(
       const type = await types.at(permit.entity, state.typeRevision);
       const paths = live ? referencePaths(permit, type?.companion) : [];
       const look = { light: false, paths, isTrash: trashed !== undefined };
-      const judged = permit.change && (await judgeMerge(store, permit, permit.change, { key, merged: wanted, keepsHidden: true }, look));
+      const named = patch === undefined ? [] : namesIn(patch);
+      const judged = permit.change && (await judgeMerge(store, permit, permit.change, { key, merged: wanted, staying, named }, look));
       if (judged && judged.version !== state.version) return undefined;
       const text = judged?.fields ?? wanted;
       const { judgement } = judged ?? {};

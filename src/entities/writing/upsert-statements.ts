@@ -4,7 +4,7 @@ import { inputType, storedValue } from '../companion/columns.ts';
 import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
 import { rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
-import { fieldsOfPermit } from '../../rights/field-view.ts';
+import { fieldsOfPermit, type EntityRights } from '../../rights/field-view.ts';
 import type { Permit } from '../../rights/permit.ts';
 
 export interface FoundEntity {
@@ -26,8 +26,8 @@ export function findByUnique(
     where ${hasValues(companion, unique, values)}`;
 }
 
-/** SQL: the condition that the row of `entity` shows the fields of the rule. Otherwise an upsert or an import would tell their values. */
-export function showsUnique({ columns }: Companion, unique: CompanionUnique, { view }: Permit<'update'>): RawBuilder<unknown> {
+/** SQL: the condition that the row of `entity` shows the fields of the rule. Otherwise an upsert, an import or a conflict would tell their values. */
+export function showsUnique({ columns }: Companion, unique: CompanionUnique, { view }: Pick<EntityRights, 'view'>): RawBuilder<unknown> {
   if (view.kind === 'whole') return sql``;
   const names = columns.filter(({ name }) => unique.columns.includes(name)).map(({ field: [name = ''] }) => name);
   return sql`and ${fieldsOfPermit(view)} ?& ${[...new Set(names)]}::text[]`;
@@ -37,9 +37,9 @@ export function showsUnique({ columns }: Companion, unique: CompanionUnique, { v
 export const findKeyByUnique = (companion: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<{ key: string }> =>
   sql<{ key: string }>`select key from ${inSchema(companion.table)} where ${hasValues(companion, unique, values)}`;
 
-/** SQL: the key of the entity with the values of the rule, if `covered` covers it. A value that `values` lacks is that of the entity with the key `own`. */
+/** SQL: the key of the entity with the values of the rule, if the rights cover it and show its fields of the rule. A value that `values` lacks is that of the entity with the key `own`. */
 export function coveredKey(
-  covered: CoveredRows,
+  rights: CoveredRows & EntityRights,
   companion: Companion,
   unique: CompanionUnique,
   values: CompanionValues,
@@ -51,7 +51,7 @@ export function coveredKey(
   const given = { ...unique, columns: unique.columns.filter((name) => !kept.includes(name)) };
   return sql<{ key: string }>`
     select entity.key::text as key from ${table} as found
-    join entity on ${rowsOfPermit(covered)} and entity.key = found.key
+    join entity on ${rowsOfPermit(rights)} and entity.key = found.key ${showsUnique(companion, unique, rights)}
     where ${sql.join([hasValues(companion, given, values), ...likeOwn], sql` and `)}`;
 }
 

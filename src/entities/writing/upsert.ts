@@ -24,8 +24,7 @@ import type { Claim } from '../idempotency/idempotency.ts';
 import { writeOnce, type OnceDone } from './once.ts';
 import { findAfter } from './replay.ts';
 import type { EntityRow } from '../row.ts';
-import { insertInTurn } from './create.ts';
-import { judgeCreations } from './judge.ts';
+import { insertInTurn, judgeInTurn } from './create.ts';
 import { withPresets } from './presets.ts';
 import { freshFields } from './fresh-fields.ts';
 import { NaturalKeys } from './natural-keys.ts';
@@ -207,7 +206,7 @@ async function insertNew(
   { fields: sent, patch, isHeavy, limitBytes }: Upsert,
 ): Promise<Upserted | 'exists' | undefined> {
   const { fields, text } = withPresets(permit, freshFields({ fields: sent, text: patch }));
-  const [judgement] = await judgeCreations(writes.store, permit, [text]);
+  const judgement = await judgeInTurn(writes, caller, { permit, text, isHeavy });
   const checked = allowChange({ judgement, type, next: { text, fields, limitBytes } });
   await requireReferences(writes.store, permit, checked.companion);
   try {
