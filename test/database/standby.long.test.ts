@@ -41,8 +41,8 @@ interface Page {
   items: { key: string; version: number }[];
   next: string | null;
 }
-const get = (at: TestService, path: string, token?: string) =>
-  at.call<Page>('GET', `/rest/entity/${path}`, { cookie, headers: token === undefined ? {} : { 'consistency-token': token } });
+const get = (at: TestService, path: string, token?: string, as = cookie) =>
+  at.call<Page>('GET', `/rest/entity/${path}`, { cookie: as, headers: token === undefined ? {} : { 'consistency-token': token } });
 const source = ({ headers }: { headers: Headers }) => headers.get('consistency')?.split(';')[0];
 const used = (at: TestService) => expect.poll(async () => source(await get(at, 'none'))).toBe('bounded');
 
@@ -168,15 +168,15 @@ test(
 );
 
 describe('lists go on without an error', () => {
-  /** Lists from eight callers at once until `work` is over: their sources, and the longest that one took in milliseconds. */
-  async function whileListing(at: TestService, work: () => Promise<unknown>) {
+  /** Lists from eight callers at once, with these cookies in turn, until `work` is over: their sources, and the longest that one took in milliseconds. */
+  async function whileListing(at: TestService, work: () => Promise<unknown>, cookies = [cookie]) {
     const seen: Record<string, number> = {};
     let slowest = 0;
     const over = new AbortController();
-    const callers = Array.from({ length: 8 }, async () => {
+    const callers = Array.from({ length: 8 }, async (_, caller) => {
       while (!over.signal.aborted) {
         const begin = performance.now();
-        const answer = await get(at, 'note0?limit=20');
+        const answer = await get(at, 'note0?limit=20', undefined, cookies[caller % cookies.length]);
         slowest = Math.max(slowest, performance.now() - begin);
         const what = answer.status === 200 ? (source(answer) ?? 'none') : String(answer.status);
         seen[what] = (seen[what] ?? 0) + 1;
@@ -222,9 +222,11 @@ describe('lists go on without an error', () => {
   });
 
   test('while the standby has fewer connections than lists', async () => {
-    const at = await openUntilDone({ DATABASE_POOL_SIZE: '1' });
+    // Two connections, of which one is for questions. A user has one place for lists.
+    const at = await openUntilDone({ DATABASE_POOL_SIZE: '2' });
+    const others = await at.openSession((await at.createUser('other')).id);
     await used(at);
-    const listed = await whileListing(at, () => delay(3_000));
+    const listed = await whileListing(at, () => delay(3_000), [cookie, others]);
     expect(sources(listed)).toEqual(['bounded', 'primary']);
     expect(at.context.readers.outcomes).toMatchObject({ down: 0, failed: 0 });
     expect(at.context.readers.outcomes.busy).toBeGreaterThan(0);
