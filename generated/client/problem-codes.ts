@@ -28,6 +28,7 @@ export type ProblemCode =
   | 'unique-conflict'
   | 'still-referenced'
   | 'older-version'
+  | 'in-use'
   | 'answer-gone'
   | 'position-gone'
   | 'precondition-failed'

@@ -3,6 +3,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
 import { readAttributeType, type AttributeType, type DeclaredTypes } from '../rights/attribute-types.ts';
+import { variablesIn } from '../rights/rule-document.ts';
 import type { AttributeOwner } from '../rights/vocabulary.ts';
 
 /** A declaration as administrators see it. */
@@ -88,6 +89,18 @@ export async function deleteAttribute(trx: Transaction<Database>, owner: Attribu
     .where('name', '=', name)
     .returning('name')
     .executeTakeFirstOrThrow(() => new Problem('not-found', { faults: [{ code: 'absent', values: { attribute: name, of: owner } }] }));
+}
+
+/** The names of the roles with a rule that uses the attribute, in their order. */
+export async function listRolesUsing(db: Kysely<Database>, owner: AttributeOwner, name: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('role_grant')
+    .innerJoin('role', 'role.id', 'role_id')
+    .innerJoin('grant_rule', 'digest', 'condition')
+    .select(['role.name as role', 'document'])
+    .orderBy('role.name')
+    .execute();
+  return [...new Set(rows.flatMap(({ role, document }) => (variablesIn(document).has(`${owner}.${name}`) ? [role] : [])))];
 }
 
 const tables = { user: sql.table('user_account'), profile: sql.table('profile') } as const;

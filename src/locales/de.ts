@@ -117,6 +117,10 @@ export const de: Catalogue = {
       detail:
         'Es laufen noch Prozesse einer älteren Version, die dieses Recht nicht durchsetzen können[: {hosts}]. Wiederholen Sie die Anfrage, sobald sie beendet sind.',
     },
+    'in-use': {
+      title: 'Wird verwendet',
+      detail: 'Regeln dieser Rollen verwenden es[: {roles}]. Ändern oder entziehen Sie zuerst diese Regeln.',
+    },
     'position-gone': {
       title: 'Nicht mehr verfügbar',
       detail: 'Der Stand zu diesem Zeitpunkt ist nicht mehr gespeichert oder hat nie existiert. Geben Sie einen späteren Zeitpunkt an.',

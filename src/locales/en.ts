@@ -110,6 +110,10 @@ export const en: Catalogue = {
       detail:
         'Processes of an older version, which cannot enforce this right, still run[: {hosts}]. Repeat the request when they have ended.',
     },
+    'in-use': {
+      title: 'In use',
+      detail: 'Rules of these roles use it[: {roles}]. Change or revoke these rules first.',
+    },
     'position-gone': {
       title: 'No longer available',
       detail: 'The state at this time is no longer stored, or never existed. Request a later time.',

@@ -113,6 +113,10 @@ export const es: Catalogue = {
       detail:
         'Aún se ejecutan procesos de una versión anterior que no pueden aplicar este derecho[: {hosts}]. Repita la solicitud cuando hayan terminado.',
     },
+    'in-use': {
+      title: 'En uso',
+      detail: 'Lo usan reglas de estos roles[: {roles}]. Cambie o retire primero esas reglas.',
+    },
     'position-gone': {
       title: 'Ya no disponible',
       detail: 'El estado en ese momento ya no está almacenado o nunca existió. Solicite un momento posterior.',

@@ -115,6 +115,10 @@ export const fr: Catalogue = {
       detail:
         'Des processus d’une version plus ancienne, qui ne peuvent pas appliquer ce droit, s’exécutent encore[ : {hosts}]. Répétez la requête quand ils seront terminés.',
     },
+    'in-use': {
+      title: 'En cours d’utilisation',
+      detail: 'Des règles de ces rôles l’utilisent[ : {roles}]. Modifiez ou retirez d’abord ces règles.',
+    },
     'position-gone': {
       title: 'N’est plus disponible',
       detail: 'L’état à ce moment n’est plus enregistré ou n’a jamais existé. Demandez un moment plus récent.',

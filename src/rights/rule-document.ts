@@ -83,6 +83,19 @@ function unknownNames(document: RuleDocument, { fields }: RuleScope): Fault[] {
   );
 }
 
+/** The names of the variables in the document. */
+export function variablesIn(document: RuleDocument): Set<string> {
+  const names = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value))
+      if (name === '$var' && typeof member === 'string') names.add(member);
+      else collect(member);
+  };
+  collect([document.filter, document.check, document.set]);
+  return names;
+}
+
 /** The text that equal documents share, whatever the order of their members. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>

@@ -1,7 +1,12 @@
 /** `attribute …`, and the attributes and time zones of users and profiles as commands set them. */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AdminCommand } from '../support/admin.ts';
-import { useService } from '../support/service.ts';
+import { removeAttribute } from '../../src/administration/attributes/use-cases.ts';
+import { grantByRule } from '../../src/administration/roles/use-cases.ts';
+import { owner, useService } from '../support/service.ts';
 
 const service = useService();
 let admin: AdminCommand;
@@ -43,6 +48,47 @@ describe('attribute set, list and remove', () => {
     expect(await admin.say(['attribute', 'remove', 'user', 'team'])).toContain('1 user had a value.');
     await declare('user', 'team', { type: 'string' });
     expect(await attributesOf('ada')).toEqual({});
+  });
+
+  test('in-use — what a rule uses stays, with its values, until no role has the rule', async () => {
+    await declare('user', 'area', { type: 'string' });
+    await admin.say(setting('ada', 'area=north'));
+    const granted = {
+      role: ['guide', 'ranger'],
+      members: [{ filter: { area: { $var: 'user.area' } } }, { set: { area: { $var: 'user.area' } } }],
+    };
+    const file = join(await mkdtemp(join(tmpdir(), 'rule-')), 'rule.json');
+    for (const [index, role] of granted.role.entries()) {
+      await admin.say(['role', 'create', role]);
+      await writeFile(file, JSON.stringify(granted.members[index]));
+      const actions = index === 0 ? 'read' : 'create';
+      await admin.say(['role', 'grant', role, '--entity', 'walk', '--actions', actions, '--name', 'area', '--rule', file]);
+    }
+    const removal = ['attribute', 'remove', 'user', 'area'];
+    expect(await admin.refusal(removal)).toBe('Rules of these roles use it: guide, ranger. Change or revoke these rules first.');
+    expect(await attributesOf('ada')).toEqual({ area: 'north' });
+    await admin.say(['role', 'revoke', 'guide', '--entity', 'walk', '--actions', 'read', '--name', 'area']);
+    expect(await admin.refusal(removal)).toContain('use it: ranger.');
+    await admin.say(['role', 'delete', 'ranger']);
+    expect(await admin.say(removal)).toContain('1 user had a value.');
+  });
+
+  test('in-use — a rule and the removal of its attribute at the same time: one of them is refused', async () => {
+    await declare('user', 'zone', { type: 'string' });
+    await admin.say(['role', 'create', 'scout']);
+    const wanted = { entities: ['walk'], actions: ['read'] as const, name: 'zone', document: { filter: { zone: { $var: 'user.zone' } } } };
+    const sources = {
+      typeOf: async () => undefined,
+      // The rule is read while the attribute is there, which is then removed.
+      variableTypes: async () => {
+        const variables = { names: ['user.zone'], typeOf: () => 'string' as const };
+        await removeAttribute(service().store, owner, { owner: 'user', name: 'zone' });
+        return variables;
+      },
+    };
+    const refused = grantByRule(service().store, owner, 'scout', { ...wanted, sources });
+    await expect(refused).rejects.toMatchObject({ code: 'validation-failed', faults: [{ code: 'unknown-variable' }] });
+    expect(await service().db.selectFrom('role_grant').where('entity', '=', 'walk').selectAll().execute()).toEqual([]);
   });
 
   test('another type tells how many values no longer fit', async () => {

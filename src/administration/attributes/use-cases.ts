@@ -6,6 +6,7 @@ import {
   deleteAttribute,
   deleteValues,
   isAttributeName,
+  listRolesUsing,
   listValues,
   upsertAttribute,
   type AttributeState,
@@ -40,7 +41,10 @@ export async function declareAttribute(
   });
 }
 
-/** Removes a declaration and the values of all `holders`, the number of users or profiles that had one. Throws 404 `not-found`. */
+/**
+ * Removes a declaration and the values of all `holders`, the number of users or profiles that had one. Throws 404 `not-found`, and 409 `in-use` while rules of
+ * roles use it.
+ */
 export function removeAttribute(
   store: Store,
   { actor }: Owner,
@@ -48,6 +52,9 @@ export function removeAttribute(
 ): Promise<{ holders: number }> {
   return store.transaction(async (trx) => {
     await deleteAttribute(trx, owner, name);
+    // A transaction that grants such a rule has locked the declaration until its end.
+    const roles = await listRolesUsing(trx, owner, name);
+    if (roles.length > 0) throw new Problem('in-use', { values: { roles: roles.join(', ') } });
     const holders = await deleteValues(trx, owner, name);
     await recordChange(trx, actor, { event: 'attribute.removed', detail: { owner, attribute: name, holders } });
     return { holders };

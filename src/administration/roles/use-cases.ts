@@ -3,6 +3,7 @@
  * a change affects the next request (rule 62). Each function that takes the name of an existing role throws 404 `not-found`.
  */
 import type { Transaction } from 'kysely';
+import { lockDeclaredTypes } from '../../accounts/attributes.ts';
 import { getNamedRow, type NamedRow } from '../../accounts/named-rows.ts';
 import {
   assertFewRules,
@@ -29,7 +30,7 @@ import { undeclaredFields } from '../../filter/fields.ts';
 import type { VariableTypes } from '../../filter/variables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Owner } from '../../rights/administration.ts';
-import { faultsOfBinding, readRuleDocument, type GrantTarget } from '../../rights/rule-document.ts';
+import { faultsOfBinding, readRuleDocument, variablesIn, type GrantTarget } from '../../rights/rule-document.ts';
 import { envelopeFields, type RuleDocument } from '../../rights/rule.ts';
 import type { Action } from '../../rights/vocabulary.ts';
 import { assertKnownByAll } from '../older-processes.ts';
@@ -106,6 +107,7 @@ export async function grantByRule(
     await lockRuleCounts(trx);
     let changed = false;
     for (const [entity, document] of documents) {
+      await lockAttributes(trx, entity, document);
       const granted = await insertRuleGrants(trx, id, { entity, actions, name, document });
       if (granted.granted.length === 0) continue;
       changed = true;
@@ -130,6 +132,17 @@ async function bindableRule(value: unknown, target: GrantTarget, { typeOf, varia
   const faults = faultsOfBinding(read.document, target, { fields, variables: await variableTypes() });
   if (faults.length > 0) throw new Problem('validation-failed', { faults, audit });
   return read.document;
+}
+
+/** Throws 422 if an attribute of the rule has been removed meanwhile. None is removed before the transaction ends. */
+async function lockAttributes(trx: Transaction<Database>, entity: string, document: RuleDocument): Promise<void> {
+  const variables = [...variablesIn(document)].map((variable) => variable.split('.'));
+  for (const owner of ['user', 'profile'] as const) {
+    const names = variables.flatMap(([of, name = '']) => (of === owner && name !== 'name' ? [name] : []));
+    const declared = await lockDeclaredTypes(trx, owner, names);
+    if (!names.every((name) => declared.has(name)))
+      throw new Problem('validation-failed', { faults: [{ pointer: '', code: 'unknown-variable' }], audit: { entity } });
+  }
 }
 
 /** The part of a role that is to be revoked: the grants without a rule, or those by the rule of the name. */
