@@ -462,6 +462,7 @@ export interface paths {
          *     With an `Idempotency-Key` the client can repeat the request for 24 hours. The same key of the same user with the same body creates
          *     nothing. The answer is that of the first request, marked by `Idempotency-Replayed`, even if the entity has changed since. With another
          *     body it is 422, and while the first request is under way 409. A refusal is not stored, so a refused request can be sent again.
+         *     The answer has the values that grants have set then; it is 410 if they are no longer stored.
          */
         post: operations["createEntity"];
         delete?: never;
@@ -3407,6 +3408,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["CreateConflict"];
+            410: components["responses"]["AnswerGone"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["CreateRefused"];

@@ -507,6 +507,7 @@ export const listEntities = (options: Options<ListEntitiesData>): RequestResult<
  * With an `Idempotency-Key` the client can repeat the request for 24 hours. The same key of the same user with the same body creates
  * nothing. The answer is that of the first request, marked by `Idempotency-Replayed`, even if the entity has changed since. With another
  * body it is 422, and while the first request is under way 409. A refusal is not stored, so a refused request can be sent again.
+ * The answer has the values that grants have set then; it is 410 if they are no longer stored.
  *
  */
 export const createEntity = (options: Options<CreateEntityData>): RequestResult<CreateEntityResponses> => options.client.post<CreateEntityResponses>({

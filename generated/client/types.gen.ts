@@ -3331,6 +3331,14 @@ export type CreateEntityErrors = {
         code?: 'unique-conflict' | 'idempotency-in-progress';
     };
     /**
+     * A request with the same Idempotency-Key has taken effect before. Its answer cannot be given again: the history no longer has that version of the
+     * entity, or the caller may not reach it any more. Nothing was written again.
+     *
+     */
+    410: Problem & {
+        code?: 'answer-gone';
+    };
+    /**
      * The body is larger than this operation takes.
      */
     413: Problem & {

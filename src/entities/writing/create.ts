@@ -9,6 +9,8 @@ import { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { namingConflict } from './conflict-name.ts';
 import { isHeavy } from '../size-classes.ts';
+import { findInVersion } from '../history/history.ts';
+import { memberTexts } from '../../json/json-parts.ts';
 import { deleteExpired, findCreation, inProgress, type Claim, type FoundCreation } from '../idempotency/idempotency.ts';
 import type { OnceDone } from './once.ts';
 import { requireReferences } from './references.ts';
@@ -63,12 +65,12 @@ async function createUnlessDone(
       checked = allowChange({ judgement, type, next: { text, fields } });
       await requireReferences(store, permit, checked.companion);
     } catch (error) {
-      const repeat = claim && (await inTurn(() => findRepeat(store, permit, claim, text)));
-      if (repeat) return repeat;
+      const repeated = claim && (await inTurn(() => findRepeat(writes, permit, claim, sent.text)));
+      if (repeated) return repeated;
       throw error;
     }
     const insertion = { permit, origin: caller.origin, fields: text, ...checked, judgement };
-    if (claim) return await inTurn(() => createOnce(store, insertion, claim));
+    if (claim) return await inTurn(() => createOnce(writes, insertion, claim, sent.text));
     const row = await insertInTurn(writes, caller, insertion, heavy);
     return row && { outcome: row, isReplayed: false };
   });
@@ -101,18 +103,19 @@ export async function insertInTurn(
   return (await executeGrouped(store, insertion)) ?? (await admission.run('contended-write', origin, alone));
 }
 
-/** Undefined, with nothing written, when the type has changed. */
-async function createOnce(store: Statements, insertion: Insertion, claim: Claim): Promise<OnceDone<EntityRow> | undefined> {
-  const { permit, fields, typeRevision } = insertion;
+/** `sent` is the body, without presets. Undefined, with nothing written, when the type has changed. */
+async function createOnce(writes: Writes, insertion: Insertion, claim: Claim, sent: string): Promise<OnceDone<EntityRow> | undefined> {
+  const { store } = writes;
+  const { permit, typeRevision } = insertion;
   const round = async (): Promise<OnceDone<EntityRow> | 'type changed' | undefined> => {
     const row = await insertUnlessTaken(store, insertion, claim);
     if (row) return { outcome: row, isReplayed: false };
-    const [found] = await store.run(findCreation, { ...claim, fields });
+    const [found] = await store.run(findCreation, { ...claim, fields: sent });
     if (!found) {
       if (await typeHasRevision(store, permit.entity, typeRevision)) throw inProgress();
       return 'type changed';
     }
-    if (found.live) return repeat(found, permit);
+    if (found.live) return await repeat(writes, found, permit);
     await withUnknownOutcome(store.run(deleteExpired, claim));
     return undefined;
   };
@@ -121,14 +124,9 @@ async function createOnce(store: Statements, insertion: Insertion, claim: Claim)
 }
 
 /** What a request with the same key and body has created; undefined without one. For a repeat that a type refuses which has changed since. */
-async function findRepeat(
-  store: Statements,
-  permit: Permit<'create'>,
-  claim: Claim,
-  fields: string,
-): Promise<OnceDone<EntityRow> | undefined> {
-  const [found] = await store.run(findCreation, { ...claim, fields });
-  return found?.live && found.same ? repeat(found, permit) : undefined;
+async function findRepeat(writes: Writes, permit: Permit<'create'>, claim: Claim, sent: string): Promise<OnceDone<EntityRow> | undefined> {
+  const [found] = await writes.store.run(findCreation, { ...claim, fields: sent });
+  return found?.live && found.same ? await repeat(writes, found, permit) : undefined;
 }
 
 /** Undefined when the key is taken, be it that another request was faster by a moment. */
@@ -141,9 +139,35 @@ async function insertUnlessTaken(store: Statements, insertion: Insertion, claim:
   }
 }
 
-/** The row as the first request was answered with it. */
-function repeat({ same, entityKey: key, createdAt, fields }: FoundCreation, { entity, userName }: Permit<'create'>): OnceDone<EntityRow> {
+/**
+ * The row as the first request was answered with it. Throws 410 `answer-gone` if values that grants have set then are no longer stored: they may set others now.
+ */
+async function repeat(
+  writes: Writes,
+  { same, entityKey: key, createdAt, fields }: FoundCreation,
+  permit: Permit<'create'>,
+): Promise<OnceDone<EntityRow>> {
   if (!same) throw new Problem('idempotency-key-reused');
-  const outcome = { name: entity, key, version: '1', createdAt, createdBy: userName, updatedAt: createdAt, updatedBy: userName, fields };
+  const { entity, userName, change } = permit;
+  const first = change && (await findInVersion(writes, permit, key, '1'));
+  if (!first && change && change.presets().size > 0) throw new Problem('answer-gone');
+  const shown = first ? joined(first.fields, fields) : fields;
+  const outcome = {
+    name: entity,
+    key,
+    version: '1',
+    createdAt,
+    createdBy: userName,
+    updatedAt: createdAt,
+    updatedBy: userName,
+    fields: shown,
+  };
   return { outcome, isReplayed: true };
+}
+
+/** The members of both texts of objects, in the order of PostgreSQL: by length, then by bytes. */
+function joined(one: string, other: string): string {
+  const members = [...new Map([...memberTexts(one), ...memberTexts(other)])].map(([name, text]) => ({ name: Buffer.from(name), text }));
+  members.sort((first, second) => first.name.length - second.name.length || first.name.compare(second.name));
+  return `{${members.map(({ name, text }) => `${JSON.stringify(name.toString())}: ${text}`).join(', ')}}`;
 }
