@@ -917,8 +917,8 @@ export const runBatch = (options: Options<RunBatchData>): RequestResult<RunBatch
  *
  * **NDJSON**: each line is an `Entity` with one more member, `database`: the name of the database, by which an import elsewhere sees that the keys are not
  * its own. The last line is `{"$complete":true,"entities":1000,"position":"512","database":"db5f0c2a9e71b3d684"}`: the export has all changes up to
- * this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
- * is false, and `problem` has the reason.
+ * this position, which `getEntity` takes as `asOf`, and may have later ones. It has `"partial":true` too if the grants of the caller do not cover all
+ * entities of the name. An export that has to end early says so in its last line: `$complete` is false, and `problem` has the reason.
  *
  * **CSV**: UTF-8 with a header. The first column is `$key`, then comes `$version` if the type has `x-if-match: required`, and one for each field of
  * the declared type, or of `fields`. Without `fields` the next column is `$fields`: a JSON object of what has no other column. The last column has no cells, and its

@@ -43,4 +43,6 @@ export interface Aggregated<M> {
   groups: EntityGroup<M>[];
   /** Whether these are all groups. */
   complete: boolean;
+  /** The caller may not read all entities of the name, so there may be others. */
+  partial?: true;
 }

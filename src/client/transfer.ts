@@ -96,6 +96,8 @@ export interface ExportEnd {
   entities?: number;
   /** The export has all changes up to this position, which `get` takes as `asOf`, and may have later ones. */
   position?: string;
+  /** The caller may not read all entities of the name, so there may be others. */
+  partial?: true;
   /** The name of the database, which each line has too. */
   database?: string;
 }

@@ -25,6 +25,8 @@ export interface ExportedPart {
   rows: EntityRow[];
   /** Of the newest tick when the export began; all parts have all changes that it shows. Undefined if there is no tick yet. */
   position: string | undefined;
+  /** Whether the rights at that moment did not cover all entities of the name. */
+  isPartial: boolean;
 }
 
 /** The entities in parts, by key. */
@@ -48,7 +50,7 @@ export async function* exportedParts({ readers, types, present, after }: ExportS
       return found.value;
     });
     begun = { position };
-    yield { rows, position };
+    yield { rows, position, isPartial: permit.coverage.kind !== 'all' };
     place = next;
   } while (place);
 }
@@ -64,16 +66,25 @@ export interface NdjsonFile {
 export async function* asNdjson(parts: AsyncIterable<ExportedPart>, { database, problemOf }: NdjsonFile): AsyncGenerator<string> {
   let entities = 0;
   let position: string | undefined;
+  let isPartial = false;
+  const trailer = (isComplete: boolean) => ({
+    $complete: isComplete,
+    entities,
+    position,
+    ...(isPartial && { partial: true }),
+    database,
+  });
   try {
     for await (const part of parts) {
       ({ position } = part);
+      isPartial ||= part.isPartial;
       if (part.rows.length > 0)
         yield part.rows.map((row) => `${representEntity(row).text.slice(0, -1)},"database":"${database}"}\n`).join('');
       entities += part.rows.length;
     }
-    yield `${JSON.stringify({ $complete: true, entities, position, database })}\n`;
+    yield `${JSON.stringify(trailer(true))}\n`;
   } catch (error) {
-    yield `${JSON.stringify({ $complete: false, entities, position, database, problem: await problemOf(error) })}\n`;
+    yield `${JSON.stringify({ ...trailer(false), problem: await problemOf(error) })}\n`;
   }
 }
 

@@ -156,10 +156,8 @@ export class RightsRequests {
 
 const pageOf = (body: Body) => ({ items: body.items.map(({ key, fields }) => [key, fields]), count: body.count.value, ...partialOf(body) });
 
-const exportOf = (_: unknown, text: string) =>
-  text
-    .trimEnd()
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Entity)
-    .map(({ key, fields }) => [key, fields]);
+const exportOf = (_: unknown, text: string) => {
+  const lines = text.trimEnd().split('\n');
+  const items = lines.slice(0, -1).map((line) => JSON.parse(line) as Entity);
+  return { items: items.map(({ key, fields }) => [key, fields]), ...partialOf(JSON.parse(lines.at(-1) ?? '{}') as Body) };
+};

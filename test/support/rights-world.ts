@@ -156,7 +156,7 @@ export class RightsWorld {
     if (refused) return refused;
     const rows = sorted(this.#seen(filter), kind === 'export' ? [] : sort, this.#caller.typeOf);
     const items = rows.map(({ $key, fields }) => [$key, fields]);
-    return ok(kind === 'export' ? items : { items, count: rows.length, ...this.#partial });
+    return ok({ items, ...(kind !== 'export' && { count: rows.length }), ...this.#partial });
   }
 
   #search(word: string): Expected {

@@ -4,7 +4,9 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { exportLimits } from '../../src/entities/querying/export-page.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { writeTypes } from '../support/lists.ts';
-import { useService } from '../support/service.ts';
+import type { RuleDocument } from '../../src/rights/rule.ts';
+import { callerWith } from '../support/rules.ts';
+import { useService, type Call } from '../support/service.ts';
 
 const service = useService();
 let cookie: string;
@@ -163,6 +165,23 @@ test('200 — a caller who reads own entities gets those alone (rule 64)', async
   expect(linesOf((await get(`${name}/export`)).text)).toHaveLength(3);
   expect(linesOf((await get(`${name}/export`, owner)).text)).toMatchObject([{ fields: { of: 'owner' } }, { $complete: true, entities: 1 }]);
   expect((await get(`${name}/export?format=csv`, owner)).text.split('\r\n')).toHaveLength(3);
+});
+
+test('200 — the last line says `partial` to a caller whose grants do not cover all entities, as a page does, and to no other', async () => {
+  const name = newName();
+  await store(name, { region: 'north', margin: '5' });
+  const ruled = (user: string, rule: RuleDocument) => callerWith(service(), `${user}-${name}`, [{ entity: name, actions: ['read'], rule }]);
+  const [regional, masked] = [await ruled('regional', { filter: { region: 'north' } }), await ruled('masked', { read: ['*', '-margin'] })];
+  const whole = { $complete: true, entities: 1 };
+  const lastOf = async ({ cookie }: Call) => linesOf((await get(`${name}/export`, cookie)).text).at(-1);
+  for (const [caller, isPartial] of [
+    [regional, true],
+    [masked, false],
+  ] as const) {
+    expect(await lastOf(caller)).toMatchObject({ ...whole, ...(isPartial && { partial: true }) });
+    expect('partial' in ((await lastOf(caller)) ?? {})).toBe(isPartial);
+    expect(JSON.parse((await get(name, caller.cookie)).text).partial).toBe(isPartial || undefined);
+  }
 });
 
 test('200, 403 — an export is in the audit trail with its caller and the name, once a minute; a refused one is there as refused', async () => {
