@@ -13,9 +13,10 @@ import { all, any, noEntity, not, testsOf, type Filter, type Lookup, type Test }
 import type { Permit } from '../../rights/permit.ts';
 import { accessPathOf } from './access-path.ts';
 import { bindQuery, type BoundQuery } from './bind.ts';
-import { hasReferrer, isMatchedKey, matchedKeysQuery } from './match-statements.ts';
+import { matchedKeysQuery } from './match-statements.ts';
 import { affordablePath, rowsOf } from './page.ts';
 import type { MatchTargets } from './scope.ts';
+import { hasReferrer, isMatchedKey } from '../reference-tests.ts';
 import { shownCompanion } from '../shown-rows.ts';
 
 /** The most entities that are found first. A test lowers it. */

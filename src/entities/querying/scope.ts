@@ -13,7 +13,7 @@ import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 import type { Principal } from '../../rights/principal.ts';
 import { wholeView, type FieldView } from '../../rights/field-view.ts';
 import { variablesOf } from '../../rights/variables.ts';
-import { lackedIndex, namedReferences, readingsOf } from './referrers.ts';
+import { lackedIndex, namedReferences, readingsOf } from '../companion/referrers.ts';
 import { isShown, shownTypes } from '../shown-rows.ts';
 
 /** The entities at the other ends of references. */

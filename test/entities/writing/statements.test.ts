@@ -18,7 +18,8 @@ import {
   type EntityRows,
 } from '../../../src/entities/querying/list-statements.ts';
 import { entityOf } from '../../../src/entities/shown-rows.ts';
-import { isMatchedKey, matchedKeysQuery } from '../../../src/entities/querying/match-statements.ts';
+import { matchedKeysQuery } from '../../../src/entities/querying/match-statements.ts';
+import { isMatchedKey } from '../../../src/entities/reference-tests.ts';
 import { writeStatementsOf, type WriteStatements } from '../../../src/entities/writing/write-statements.ts';
 import { builder } from '../../../src/database/driver/prepared.ts';
 import { findByUnique } from '../../../src/entities/writing/upsert-statements.ts';

@@ -1,6 +1,6 @@
 /** The references that `$some` and `$none` name, and the indexes without which they cost too much (decision 317). */
 import { isDeepStrictEqual } from 'node:util';
-import { readableCompanion, type Companion, type CompanionColumn } from '../companion/layout.ts';
+import { readableCompanion, type Companion, type CompanionColumn } from './layout.ts';
 import type { Field, ScalarType } from '../../filter/fields.ts';
 import { conjuncts, isEveryEntity, type Filter } from '../../filter/syntax.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
