@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { undeclaredFields } from '../filter/fields.ts';
 import type { Variables, VariableTypes } from '../filter/variables.ts';
 import type { Fault } from '../problems/faults.ts';
 import type { Grant } from '../rights/grant.ts';
@@ -14,22 +13,19 @@ import type { Principal, PrincipalRules } from '../rights/principal.ts';
 import { bindRule, envelopeFields, unboundGrant, type RuleDocument, type RuleScope } from '../rights/rule.ts';
 import type { Action, RuleDigest } from '../rights/vocabulary.ts';
 
-/** The type of a name, as far as rules are bound to it. */
-export interface RuledType extends Pick<RuleScope, 'fields'> {
-  /** Two types with the same revision are equal. */
+/** The type of a name, as far as a rule is bound to it, with those that the rule looks at through references. */
+export interface RuledType extends Pick<RuleScope, 'fields' | 'followed'> {
+  /** Equal for equal types. */
   revision: string;
 }
-
-/** A name without a type. */
-const undeclared: RuledType = { revision: '0', fields: undeclaredFields };
 
 /** The grants on all names. */
 const envelope: RuledType = { revision: '*', fields: envelopeFields };
 
 export interface RuleSources {
   db: Kysely<Database>;
-  /** The present type of the name; undefined for none. */
-  typeOf(name: string): Promise<RuledType | undefined>;
+  /** The present type of the name for the rule. */
+  typeOf(name: string, rule: RuleDocument): Promise<RuledType>;
   /** The declared variables with the values of the caller. */
   variables(principal: Principal): Promise<Variables>;
   /** Receives each rule that the present type or the present variables do not fit, once for each revision of the type and each declaration. */
@@ -70,18 +66,22 @@ export class RuleBook {
         if (condition !== 'any' && condition !== 'own') digests.set(condition, (digests.get(condition) ?? new Set()).add(entity));
     if (digests.size === 0) return principal;
     const documents = await this.#find([...digests.keys()]);
-    const names = new Set([...digests.values()].flatMap((each) => Array.from(each)));
     const types = new Map<string, RuledType>();
-    for (const name of names) types.set(name, name === '*' ? envelope : ((await this.#sources.typeOf(name)) ?? undeclared));
+    for (const [digest, names] of digests) for (const name of names) types.set(`${digest} ${name}`, await this.#typeFor(name, documents.get(digest)));
     const variables = await this.#sources.variables(principal);
     const declared = digestOfTypes(variables);
     const rules: PrincipalRules = {
       variables,
       grantOf: (digest, entity, action) =>
-        this.#bind({ digest, entity, action, document: documents.get(digest), type: types.get(entity), variables, declared }),
+        this.#bind({ digest, entity, action, document: documents.get(digest), type: types.get(`${digest} ${entity}`), variables, declared }),
       sensitiveOf: () => noFields,
     };
     return { ...principal, rules };
+  }
+
+  /** A rule without a document needs no type. */
+  async #typeFor(name: string, document: RuleDocument | undefined): Promise<RuledType> {
+    return name === '*' || !document ? envelope : await this.#sources.typeOf(name, document);
   }
 
   /** The documents that exist. */
@@ -104,7 +104,7 @@ export class RuleBook {
     const id = [digest, entity, action, type.revision, declared].join(' ');
     const known = this.#grants.get(id);
     if (known) return known;
-    const bound = document ? bindRule(document, action, { fields: type.fields, variables }) : { faults: [] };
+    const bound = document ? bindRule(document, action, { ...type, variables }) : { faults: [] };
     if ('faults' in bound) this.#report({ digest, entity, faults: bound.faults }, `${type.revision} ${declared}`);
     const grant = 'grant' in bound ? bound.grant : unboundGrant;
     this.#grants.set(id, grant);

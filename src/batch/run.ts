@@ -9,6 +9,7 @@ import { executeWithin } from '../entities/writing/execute.ts';
 import { judgeCreations } from '../entities/writing/judge.ts';
 import type { Judgement } from '../entities/writing/judgement.ts';
 import { checkMerge } from '../entities/writing/merge.ts';
+import { lockablePlace } from '../entities/writing/lockable.ts';
 import { Removal } from '../entities/writing/removal.ts';
 import { StillReferencedError } from '../entities/writing/still-referenced.ts';
 import { holdTypes, type Deleted } from '../entities/writing/removal-statements.ts';
@@ -241,11 +242,15 @@ class BatchRun {
   async #delete({ index, permit, key, ifMatch, type }: Delete): Promise<Done> {
     const change = changeValues(permit, this.#caller.origin, type?.revision ?? '0');
     const guard = guardOfVersion(ifMatch);
-    const values = { ...change, ...placeOf(permit, key), versions: guard.versions };
     await holdTypes.execute(this.#trx);
-    await inRounds(async () => {
-      const { rows } = lacksGuard(type, guard) ? { rows: [] } : await this.#trx.executeQuery(lockOne(permit).query(values));
-      if (rows.length > 0) return true;
+    const { rights, ...values } = await inRounds(async () => {
+      const lockable = lacksGuard(type, guard) ? undefined : await lockablePlace(this.#store, permit, key, guard.versions);
+      if (lockable) {
+        const { place, ...accepted } = lockable;
+        const locked = { ...accepted, ...change, ...place };
+        const { rows } = await this.#trx.executeQuery(lockOne(lockable.rights).query(locked));
+        if (rows.length > 0) return locked;
+      }
       const [state] = (await this.#trx.executeQuery(findState(permit).query(placeOf(permit, key)))).rows;
       if (!state) throw await refusalOf(this.#store, permit, key);
       if (state.typeRevision !== change.typeRevision) throw new TypeChanged();
@@ -255,7 +260,7 @@ class BatchRun {
     });
     const { companion, trashKeep = null } = type ?? {};
     if (companion) await this.#remove(index, { name: permit.entity, companion, trashKeep }, key, change);
-    else await this.#trx.executeQuery(deletionOf(companion, permit, trashKeep).query({ ...values, trashKeep }));
+    else await this.#trx.executeQuery(deletionOf(companion, rights, trashKeep).query({ ...values, trashKeep }));
     return { status: 204, key, row: undefined };
   }
 }

@@ -1,16 +1,27 @@
 /** The declared types as the rules of grants are bound to them. */
 import type { RuledType } from '../authn/rule-book.ts';
+import { undeclaredFields } from '../filter/fields.ts';
 import { Problem } from '../problems/errors.ts';
+import { hasReferences, ReachedTypes, type FindType } from './rule-references.ts';
 import type { EntityTypes } from './types.ts';
 
-/** Returns the type of a name; undefined for a name without one, also where only declared names exist. */
-export function typesForRules(types: Pick<EntityTypes, 'find'>): (name: string) => Promise<RuledType | undefined> {
-  return async (name) => {
+/** Returns the type of a name for a rule, with the types that the rule looks at through references. */
+export function typesForRules(types: Pick<EntityTypes, 'find'>): (name: string, rule: object) => Promise<RuledType> {
+  const find: FindType = async (name) => {
     try {
       return await types.find(name);
     } catch (error) {
+      // Only declared names exist, and this is none.
       if (error instanceof Problem && error.code === 'not-found') return undefined;
       throw error;
     }
+  };
+  return async (name, rule) => {
+    if (!hasReferences(rule)) {
+      const type = await find(name);
+      return { revision: type?.revision ?? '0', fields: type?.fields ?? undeclaredFields };
+    }
+    const reached = await ReachedTypes.by(find, name, rule);
+    return { revision: reached.revision, fields: reached.fieldsOf(name), followed: (filter) => reached.followed(filter) };
   };
 }

@@ -19,4 +19,4 @@ export const bodyLimits: Readonly<FilterLimits> = { tests: 50, depth: 5, inValue
 export const urlLimits: Readonly<FilterLimits> = { ...bodyLimits, inValues: 200 };
 
 /** The limits of the rule of a grant. */
-export const ruleLimits: Readonly<FilterLimits> = { ...bodyLimits, tests: 20, references: 3, some: 4, lookUps: 4 };
+export const ruleLimits: Readonly<FilterLimits> = { ...bodyLimits, tests: 20, depth: 8, references: 3, some: 4, lookUps: 4 };

@@ -69,6 +69,10 @@ export interface Lookup {
   kind: 'lookup';
   field: Field;
   type: 'int64';
+  /** The name of these entities. */
+  name: string;
+  /** The field of these entities that has the key; undefined if it is their own key. */
+  by?: Field;
   of: Filter;
   source: Source;
   /** SQL: whether there is such an entity. `condition` is `of` over the source. */
@@ -128,6 +132,14 @@ export function testsOf(filter: Filter): Test[] {
       return [filter];
   }
 }
+
+/** The tests of the filter, and those of the entities at the other ends of its references. */
+export function allTestsOf(filter: Filter): Test[] {
+  return testsOf(filter).flatMap((test) => [test, ...('of' in test ? allTestsOf(test.of) : [])]);
+}
+
+/** Whether other entities decide, which a statement looks up. */
+export const hasLookup = (filter: Filter): boolean => testsOf(filter).some(({ kind }) => kind === 'lookup');
 
 /** The fields that the test compares: its own, and that of its operand. */
 export function comparedFields(test: Test): { field: Field; type: ScalarType | undefined }[] {

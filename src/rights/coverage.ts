@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 import { filterCondition } from '../filter/compile.ts';
 import { envelopeOfChange, rowSource, type Source } from '../filter/source.ts';
-import { any, conjuncts, type Filter, type Test } from '../filter/syntax.ts';
+import { any, conjuncts, hasLookup, type Filter, type Test } from '../filter/syntax.ts';
 import { coversAll, type Grant } from './grant.ts';
 import { variablesAt, variablesUsed, type CallerVariables, type VariableName, type VariableUse } from './variable-columns.ts';
 
@@ -48,6 +48,8 @@ export interface CoverageRule {
   values: Omit<PermitValues, 'name'>;
   /** The variables that the SQL names besides `owner`. */
   variables: readonly VariableUse[];
+  /** Whether other entities decide too. PostgreSQL does not test them again when it has waited for the lock of a row (decision 334). */
+  readsOthers: boolean;
   /** Values that fields of every covered row have. Each row with all of them is covered. An index that begins with such a field finds the rows. */
   fixed: readonly FixedField[];
   matches(source: CoverageSource): RawBuilder<boolean>;
@@ -76,6 +78,7 @@ const ownRows = (userName: string): CoverageRule => ({
   digest: commonDigest,
   values: { owner: userName },
   variables: [],
+  readsOthers: false,
   fixed: [{ field: ['$createdBy'], type: 'string', value: userName }],
   matches: isOwnOrAll,
 });
@@ -91,6 +94,7 @@ function rowsOfFilter(filter: Filter, caller: CallerVariables): CoverageRule {
     digest: digestOfText(filter),
     values: { owner: null, ...caller.valuesOf(variables) },
     variables,
+    readsOthers: hasLookup(filter),
     fixed: fixedBy(filter, caller),
     matches: (source) => filterCondition(filter, fieldsAt(source), variablesAt(source, variables)),
   };

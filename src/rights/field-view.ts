@@ -1,7 +1,7 @@
 /** The fields of entities that a permit shows. Nothing outside of this folder knows which they are. */
 import { sql, type RawBuilder } from 'kysely';
 import { filterCondition } from '../filter/compile.ts';
-import { any, constantOf, type Filter } from '../filter/syntax.ts';
+import { any, constantOf, hasLookup, type Filter } from '../filter/syntax.ts';
 import { allRows, digestOf, digestOfText, fieldsAt, type Coverage, type CoverageSource, type PermitValues } from './coverage.ts';
 import { hasField, type FieldSet } from './field-set.ts';
 import type { Grant } from './grant.ts';
@@ -16,6 +16,8 @@ export interface PartialView {
   /** Letters and digits. Views with the same digest have the same SQL. */
   digest: string;
   values: Omit<PermitValues, 'name' | 'owner'>;
+  /** Whether other entities decide which fields are shown. */
+  readsOthers: boolean;
   /** SQL: the shown ones of `fields`, those of a row that the permit covers, as `jsonb`. */
   cut(fields: RawBuilder<unknown>, source: CoverageSource): RawBuilder<unknown>;
   /** In which rows the top-level field is shown. */
@@ -52,11 +54,13 @@ export function viewOf(grants: readonly Grant[], sensitive: ReadonlySet<string>,
   const named = new Map(names.map((name) => [name, shownIn((fields) => hasField(fields, name, sensitive))]));
   const inEachRow = (showing: Showing) => showing === 'always';
   if (inEachRow(others.showing) && [...named.values()].every(({ showing }) => inEachRow(showing))) return wholeView;
-  const used = variablesUsed(...[others, ...named.values()].filter(({ showing }) => showing === 'sometimes').map(({ where }) => where));
+  const tests = [others, ...named.values()].filter(({ showing }) => showing === 'sometimes').map(({ where }) => where);
+  const used = variablesUsed(...tests);
   return {
     kind: 'part',
     digest: digestOfText([others, ...named]),
     values: caller.valuesOf(used),
+    readsOthers: tests.some(hasLookup),
     showing: (name) => (named.get(name) ?? others).showing,
     cut(fields, source) {
       const isShown = ({ where }: ShownIn) => filterCondition(where, fieldsAt(source), variablesAt(source, used));
@@ -128,6 +132,10 @@ export interface EntityRights {
   coverage: Coverage;
   view: FieldView;
 }
+
+/** Whether other entities decide about the rows or the fields. */
+export const readOthers = ({ coverage, view }: EntityRights): boolean =>
+  (coverage.kind === 'rule' && coverage.readsOthers) || (view.kind === 'part' && view.readsOthers);
 
 export const fullRights: EntityRights = { coverage: allRows, view: wholeView };
 

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { isEnvelopeName } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';
-import { testsOf } from '../filter/syntax.ts';
+import { ruleLimits } from '../filter/limits.ts';
+import { allTestsOf } from '../filter/syntax.ts';
 import { expectedOneOf } from '../problems/expected.ts';
 import { maximumFaults, type Fault } from '../problems/faults.ts';
 import { placeOf, pointerTo, positionsIn } from '../problems/pointer.ts';
@@ -15,9 +16,8 @@ export interface GrantTarget {
   actions: readonly Action[];
 }
 
-/** The limits of one rule: bytes of its canonical text, and tests of its filter, its check and its presets together. */
+/** Bytes of the canonical text of a rule. */
 const maximumBytes = 8_192;
-const maximumTests = 20;
 
 /** In the order in which they are shown. */
 export const ruleMembers = ['filter', 'check', 'read', 'write', 'set'] as const satisfies readonly (keyof RuleDocument)[];
@@ -35,8 +35,8 @@ const actionsOf: Readonly<Record<MemberName, { beside: readonly Action[]; concer
   set: { beside: ['create'], concerned: ['create'] },
 };
 
-/** Members of filters that no rule may have: they look at other entities, or need a column. */
-const unsupported = ['$match', '$some', '$none', '$fold'];
+/** The members of filters behind which the entities are others, which are as they are now. */
+const references = ['$match', '$some', '$none'];
 
 /** The rule, or the first faults of the document. Its fields and variables are bound by {@link faultsOfBinding}. */
 export function readRuleDocument(value: unknown, target: GrantTarget): { document: RuleDocument } | { faults: Fault[] } {
@@ -57,19 +57,22 @@ export function faultsOfBinding(document: RuleDocument, { entity, actions }: Gra
     if ('faults' in bound) add(bound.faults);
   }
   if (entity !== '*') add(unknownNames(document, scope));
-  if (testsIn(document, scope) > maximumTests) add([{ pointer: '', code: 'too-many-tests', values: { limit: maximumTests } }]);
+  add(excessOf(document, scope));
   return [...faults.values()].slice(0, maximumFaults);
 }
 
-/** The tests of all members; 0 if one cannot be bound. */
-function testsIn(document: RuleDocument, scope: RuleScope): number {
+/** The limits that all members exceed together; none if one cannot be bound. */
+function excessOf(document: RuleDocument, scope: RuleScope): Fault[] {
   const { filter, check, set } = document;
   const parts = [{ filter }, { filter: check }, { set }].map((part) => bindRule(part as RuleDocument, 'update', scope));
   // The last part has no filter, so that its presets are its check.
-  return parts.reduce((sum, part, index) => {
-    if (!('grant' in part)) return sum;
-    return sum + testsOf(index < 2 ? part.grant.filter : part.grant.check).length;
-  }, 0);
+  const tests = parts.flatMap((part, index) =>
+    'grant' in part ? allTestsOf(index < 2 ? part.grant.filter : part.grant.check) : [],
+  );
+  const isOver = (count: number, limit: number): Fault[] =>
+    count > limit ? [{ pointer: '', code: 'too-many-tests', values: { limit } }] : [];
+  const lookUps = tests.filter(({ kind }) => kind === 'lookup');
+  return [...isOver(tests.length, ruleLimits.tests), ...isOver(lookUps.length, ruleLimits.lookUps)];
 }
 
 /** Names in lists of fields that the type lacks. */
@@ -157,13 +160,14 @@ class RuleReader {
     }
   }
 
-  /** Everything else of a filter is read when it is bound. */
+  /** Everything else of a filter is read when it is bound. Versions and new entities have no folded texts; entities at the other ends of references have. */
   #filter(value: unknown, path: Path): void {
     if (typeof value !== 'object' || value === null) return;
     for (const [name, member] of Object.entries(value)) {
       const at = [...path, Array.isArray(value) ? Number(name) : name];
-      if (unsupported.includes(name) && !Array.isArray(value)) this.#refuse(at, { code: 'not-supported' });
-      else this.#filter(member, at);
+      if (Array.isArray(value)) this.#filter(member, at);
+      else if (name === '$fold') this.#refuse(at, { code: 'not-supported' });
+      else if (!references.includes(name)) this.#filter(member, at);
     }
   }
 

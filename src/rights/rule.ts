@@ -23,6 +23,8 @@ export interface RuleDocument {
 /** The fields and variables to which a rule is bound. */
 export interface RuleScope {
   fields: FieldTypes;
+  /** Puts looks at other entities in the place of references. Without this member the fields have no references. */
+  followed?: (filter: Filter) => Filter;
   variables: VariableTypes;
 }
 
@@ -30,12 +32,15 @@ export interface RuleScope {
 export const envelopeFields: FieldTypes = { typeOf: () => undefined };
 
 /** The grant for `action` whose rule is `document`, or the faults of the rule by their pointers in it. */
-export function bindRule(document: RuleDocument, action: Action, { fields, variables }: RuleScope): { grant: Grant } | { faults: Fault[] } {
+export function bindRule(document: RuleDocument, action: Action, scope: RuleScope): { grant: Grant } | { faults: Fault[] } {
+  const { fields, variables, followed = (filter: Filter) => filter } = scope;
+  // A version of the history and a new entity have no folded texts.
+  const compared: FieldTypes = { ...fields, foldingOf: () => undefined };
   const faults: Fault[] = [];
   const read = (member: 'filter' | 'check' | 'set', value: object | undefined): Filter => {
     if (value === undefined) return everyEntity;
-    const parsed = parseRule(value, fields, variables);
-    if ('filter' in parsed) return parsed.filter;
+    const parsed = parseRule(value, compared, variables);
+    if ('filter' in parsed) return followed(parsed.filter);
     for (const fault of parsed.faults) faults.push({ ...fault, pointer: pointerTo([member]) + (fault.pointer ?? '') });
     return noEntity;
   };

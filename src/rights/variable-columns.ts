@@ -28,7 +28,7 @@ export function variablesUsed(...filters: readonly Filter[]): VariableUse[] {
 }
 
 function usesOf(test: ReturnType<typeof testsOf>[number]): VariableUse[] {
-  if (test.kind === 'match' || test.kind === 'some') return variablesUsed(test.of);
+  if ('of' in test) return variablesUsed(test.of);
   if (!('operand' in test)) return [];
   if (test.operand.kind === 'clock') return [timeZone];
   return test.operand.kind === 'variable' ? [useOf(test.operand, test.kind === 'in-list')] : [];

@@ -7,6 +7,7 @@ import { representEntity } from '../entities/represent.ts';
 import type { EntityRow } from '../entities/row.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import type { RowPosition } from '../filter/order.ts';
+import { readOthers } from '../rights/field-view.ts';
 import type { Permit } from '../rights/permit.ts';
 import type { CsvWriter } from './csv-writer.ts';
 import { readByType } from '../entities/reading/reading.ts';
@@ -38,7 +39,7 @@ export async function* exportedParts({ readers, types, present, after }: ExportS
   do {
     const { permit, wanted } = await present();
     const name = permit.entity;
-    const spansTypes = wanted.targets.size > 0;
+    const spansTypes = wanted.targets.size > 0 || readOthers(permit);
     const { position, rows, next } = await readByType(types, name, async (type) => {
       const read = await readers.begin({ after: logPosition, name, typeRevision: type?.revision ?? '0', spansTypes });
       const found = await read(async (reads) => {

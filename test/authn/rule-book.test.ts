@@ -32,7 +32,7 @@ beforeEach(() => {
   }) as typeof db.selectFrom;
   book = new RuleBook({
     db: new Proxy(db, { get: (target, name) => (name === 'selectFrom' ? selectFrom : (Reflect.get(target, name) as unknown)) }),
-    typeOf: (name) => Promise.resolve(types.get(name)),
+    typeOf: (name) => Promise.resolve(types.get(name) ?? typeWith('0', {})),
     variables: (principal) => Promise.resolve(variablesOf(principal)),
     onUnbound: (rule) => unbound.push(rule),
   });

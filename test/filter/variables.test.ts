@@ -194,6 +194,7 @@ describe('references and missing variables', () => {
         const of = withLookups(filter.of);
         return {
           kind: 'lookup',
+          name: 'member',
           field: ['$key'],
           type: 'int64',
           of,

@@ -26,6 +26,7 @@ const ruleOf = (team: string): CoverageRule => ({
   digest: 'team',
   values: { owner: team },
   variables: [],
+  readsOthers: false,
   fixed: [],
   matches: ({ row, value }) => sql<boolean>`${sql.raw(row)}.fields ->> 'team' = ${value('owner')}`,
 });

@@ -20,6 +20,7 @@ const service = useService();
 const view: PartialView = {
   kind: 'part',
   digest: 'margin',
+  readsOthers: false,
   cut: (fields) => sql`(${fields} - 'margin')`,
   values: {},
   showing: (name) => (name === 'margin' ? 'never' : 'always'),

@@ -36,10 +36,14 @@ export type ModelVariables = Readonly<Record<string, { type: ModelType; isList?:
 /** The rows that a name has, and the field by which they refer to others, for `$some` and `$none` by their `name.field`. */
 export type ModelReferrers = Readonly<Record<string, { rows: readonly ModelRow[]; typeOf: TypeOf; by: string }>>;
 
+/** The rows that references lead to, by the field of the reference, for `$match`. */
+export type ModelTargets = Readonly<Record<string, { rows: readonly ModelRow[]; typeOf: TypeOf; referrers?: ModelReferrers }>>;
+
 export interface ModelContext {
   typeOf: TypeOf;
   variables?: ModelVariables;
   referrers?: ModelReferrers;
+  targets?: ModelTargets;
 }
 
 /**
@@ -90,8 +94,17 @@ class FieldModel {
       if (name === '$and') return (operand as unknown[]).every((one) => this.passes(path, one, mustHold));
       if (name === '$or') return (operand as unknown[]).some((one) => this.passes(path, one, mustHold));
       if (name === '$not') return !this.passes(path, operand, !mustHold);
+      if (name === '$match') return this.#matches(path, operand as Json, mustHold);
       return name.startsWith('$') ? this.#applies(name, path, operand, mustHold) : this.passes(`${path}.${name}`, operand, mustHold);
     });
+  }
+
+  #matches(path: string, filter: Json, mustHold: boolean): boolean {
+    const target = this.#model.targets?.[path];
+    if (!target) throw new Error(`the model has no target of ${path}`);
+    const { variables } = this.#model;
+    const found = target.rows.find(({ $key }) => $key === this.#row.fields[path]);
+    return found !== undefined && fulfils(found, filter, { ...target, ...(variables && { variables }) }, mustHold);
   }
 
   #isOperand(value: Json): boolean {

@@ -3,7 +3,9 @@ import * as fc from 'fast-check';
 import type { Json, ModelAction, ModelGrant } from './rights-model.ts';
 import type { Operation, Step } from './rights-world.ts';
 
-export const fieldNames = ['u', 'a', 'b', 'n', 'm', 'o'];
+export const fieldNames = ['u', 'a', 'b', 'n', 'm', 'o', 'p'];
+/** They stand for the keys to which the field `p` refers. */
+export const targetNames = ['place0', 'place1', 'place2'];
 
 const places = ['north', 'south', 'east'];
 const record = (model: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Json> =>
@@ -15,6 +17,7 @@ const values = {
   n: fc.constantFrom(0, 1, 2),
   m: fc.constantFrom('1.5', '1.50', '2'),
   o: fc.constantFrom({ s: 'north' }, { s: 'south' }),
+  p: fc.constantFrom(...targetNames),
 };
 const rarelyNull = (value: fc.Arbitrary<unknown>) => fc.option(value, { freq: 8 });
 
@@ -29,7 +32,7 @@ const sentFields = record({
 });
 /** Without values that the type refuses. */
 const fitFields = sentFields.map(({ n, ...others }) => (n === 'none' ? others : { ...others, ...(n !== undefined && { n }) }));
-const patch = fc.oneof({ weight: 3, arbitrary: record({ a: values.a, n: values.n, m: values.m }) }, sentFields);
+const patch = fc.oneof({ weight: 3, arbitrary: record({ a: values.a, n: values.n, m: values.m, p: values.p }) }, sentFields);
 
 const region = { $var: 'user.region' };
 const regions = { $var: 'user.regions' };
@@ -48,6 +51,27 @@ const textTest = fc.oneof(
     { $in: ['north', 'east'] },
     { $field: 'b' },
   ),
+);
+/** The tests of the entity that `p` leads to. Those of its referrers have what an index needs. */
+const staffTest = fc
+  .constantFrom<unknown>('north', region, { $in: regions }, { $in: places, $ne: region }, { $in: places, $nin: regions }, { $in: places, $not: region })
+  .map((of) => ({ 'staff.place': { of } }));
+const targetTest: fc.Arbitrary<Json> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom<unknown>('north', region, { $in: regions }, { $ne: region }, { $nin: regions }, { $not: region }, { $exists: false })
+      .map((a) => ({ a })),
+  },
+  staffTest.map(($some) => ({ $some })),
+  staffTest.map(($none) => ({ $none })),
+  staffTest.map(($some) => ({ $or: [{ a: region }, { $not: { $some } }] })),
+  fc.constantFrom<Json>({}, { $createdBy: ownName }, { $not: { $createdBy: ownName } }),
+);
+const referenceTest = fc.oneof(
+  { weight: 3, arbitrary: targetTest.map(($match) => ({ p: { $match } })) },
+  targetTest.map(($match) => ({ p: { $not: { $match } } })),
+  fc.constantFrom<Json>({ p: 'place0' }, { p: { $exists: false } }),
 );
 const fieldTest = fc.oneof(
   textTest.map((a) => ({ a })),
@@ -71,7 +95,9 @@ const filterOver = (test: fc.Arbitrary<Json>): fc.Arbitrary<Json> =>
     { weight: 2, arbitrary: fc.array(test, { minLength: 2, maxLength: 3 }).map(($or) => ({ $or })) },
     test.map(($not) => ({ $not })),
   );
-const ruleFilter = filterOver(fc.oneof({ weight: 4, arbitrary: fieldTest }, envelopeTest));
+const ruleFilter = filterOver(
+  fc.oneof({ weight: 4, arbitrary: fieldTest }, envelopeTest, { weight: 2, arbitrary: referenceTest }),
+);
 
 const fieldList = fc.oneof(
   fc.constantFrom(['*'], ['*', '-m'], ['*', '-a', '-b'], ['**'], ['**', '-n'], ['*', 'm'], []),

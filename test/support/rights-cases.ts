@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { inSchema } from '../../src/entities/companion/table.ts';
-import { declareType } from './entities.ts';
-import type { ModelRow, ModelVariables, TypeOf } from './filter-model.ts';
-import { fieldNames, operationsOfCase, randomCases, type RandomCase, type RandomRow } from './random-rights.ts';
+import { declareType, type Entity } from './entities.ts';
+import type { ModelRow, ModelTargets, ModelVariables, TypeOf } from './filter-model.ts';
+import { fieldNames, operationsOfCase, randomCases, targetNames, type RandomCase, type RandomRow } from './random-rights.ts';
 import { RightsModel, typeOfDeclared, type Json, type ModelCaller } from './rights-model.ts';
 import { RightsRequests } from './rights-requests.ts';
 import { RightsWorld, type ModelVersion, type Rows } from './rights-world.ts';
@@ -25,12 +25,28 @@ const document = {
     n: { type: ['number', 'null'] },
     m: { type: ['string', 'null'], format: 'decimal' },
     o: { type: ['object', 'null'], additionalProperties: false, properties: { s: { type: 'string' } } },
+    p: { type: ['string', 'null'], format: 'int64' },
   },
+  'x-references': { p: { to: 'place' } },
   'x-unique': [{ fields: ['u'] }],
   'x-index': [['a'], ['m'], ['n'], ['a', 'n']],
   'x-search': { fields: ['b'] },
   'x-soft-delete': true,
 };
+const placeDocument = { type: 'object', additionalProperties: false, properties: { a: { type: 'string' } } };
+const staffDocument = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { place: { type: 'string', format: 'int64' }, of: { type: 'string' } },
+  'x-references': { place: { to: 'place' } },
+  'x-index': [['place', 'of']],
+};
+/** What `place0` and so on have, and the staff of each. */
+const placesWithStaff = [
+  { place: { a: 'north' }, staff: ['north', 'south'] },
+  { place: { a: 'south' }, staff: ['east'] },
+  { place: {}, staff: [] },
+];
 
 interface StoredRow {
   place: 'live' | 'trash' | 'history';
@@ -60,23 +76,53 @@ const stateOf = (rows: readonly ModelRow[]) => {
   return rows.toSorted((one, other) => placeOf(one) - placeOf(other)).map(({ $version, fields }) => ({ version: $version, fields }));
 };
 
+/** Creates the places and their staff. */
+async function targetsOf(service: TestService, cookie: string): Promise<ModelTargets[string]> {
+  const make = async (name: string, fields: Json): Promise<ModelRow> => {
+    const { body, status, text } = await service.call<Entity>('POST', `/rest/entity/${name}`, { cookie, json: fields });
+    expect(status, text).toBe(201);
+    const { key, version, createdAt, createdBy, updatedAt, updatedBy } = body;
+    const envelope = { $createdAt: createdAt, $createdBy: createdBy, $updatedAt: updatedAt, $updatedBy: updatedBy };
+    return { $key: key, $version: version, ...envelope, fields: body.fields };
+  };
+  const typeOf: TypeOf = (path) => (path === 'place' ? 'int64' : 'string');
+  const [rows, staff]: ModelRow[][] = [[], []];
+  for (const { place, staff: names } of placesWithStaff) {
+    const row = await make('place', place);
+    rows?.push(row);
+    for (const of of names) staff?.push(await make('staff', { place: row.$key, of }));
+  }
+  return { rows: rows ?? [], typeOf, referrers: { 'staff.place': { rows: staff ?? [], typeOf, by: 'place' } } };
+}
+
 export class RightsCases {
   readonly #service: TestService;
   readonly #root: string;
+  readonly #targets: ModelTargets;
   #count = 0;
 
-  private constructor(service: TestService, rootCookie: string) {
+  private constructor(service: TestService, rootCookie: string, targets: ModelTargets) {
     this.#service = service;
     this.#root = rootCookie;
+    this.#targets = targets;
   }
 
   static async open(service: TestService): Promise<RightsCases> {
+    await declareType(service, 'place', placeDocument);
+    await declareType(service, 'staff', staffDocument);
     await declareType(service, declaredName, document);
-    return new RightsCases(service, await service.openSession((await service.createUser(root)).id));
+    const cookie = await service.openSession((await service.createUser(root)).id);
+    return new RightsCases(service, cookie, { p: await targetsOf(service, cookie) });
   }
 
   /** Creates rows, a caller with the grants, and compares each operation with the model. */
-  async run({ isDeclared, grants, region, regions, sensitive, rows, operations }: RandomCase): Promise<void> {
+  async run(symbolic: RandomCase): Promise<void> {
+    const { isDeclared, region, regions, sensitive, rows, operations, ...rights } = this.#withKeys(symbolic);
+    // A name without a type has no references.
+    const grants = rights.grants.map((grant) => {
+      const isUnbound = grant.isUnbound === true || (!isDeclared && JSON.stringify(grant.rule ?? {}).includes('$match'));
+      return { ...grant, isUnbound };
+    });
     this.#count += 1;
     const name = isDeclared ? declaredName : `note${this.#count}`;
     const userName = `rights-${this.#count}`;
@@ -97,9 +143,10 @@ export class RightsCases {
       values: { user: { ...(region !== undefined && { region }), ...(regions && { regions }) }, profile: {}, claims: {} },
     };
     const named = grants.map(({ isOfAll, ...grant }) => ({ ...grant, entity: isOfAll ? '*' : name }));
-    const credential = await callerWith(this.#service, userName, named, { declared, sensitive });
+    const refers = { entity: 'place', actions: ['label' as const] };
+    const credential = await callerWith(this.#service, userName, [...named, refers], { declared, sensitive });
     const typeOf: TypeOf = isDeclared ? typeOfDeclared : () => 'any';
-    const caller: ModelCaller = { name: userName, grants, variables, sensitive, typeOf };
+    const caller: ModelCaller = { name: userName, grants, variables, sensitive, typeOf, targets: this.#targets };
     const model = new RightsModel(caller);
     let before = await this.#stored(name);
     for (const operation of operations) {
@@ -114,6 +161,14 @@ export class RightsCases {
         trash: stateOf(world.trash),
       });
     }
+  }
+
+  /** The case with keys of entities in the place of their names. */
+  #withKeys(symbolic: RandomCase): RandomCase {
+    const keys = this.#targets['p']?.rows.map(({ $key }) => $key) ?? [];
+    const text = targetNames.reduce((one, name, index) => one.replaceAll(`"${name}"`, `"${keys[index]}"`), JSON.stringify(symbolic));
+    const { region, regions, ...others } = JSON.parse(text) as RandomCase;
+    return { region, regions, ...others };
   }
 
   async #clear(): Promise<void> {

@@ -3,7 +3,7 @@
  * with this (docs/rights.md).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { fulfils, type ModelRow, type ModelType, type ModelVariables, type TypeOf } from './filter-model.ts';
+import { fulfils, type ModelRow, type ModelTargets, type ModelType, type ModelVariables, type TypeOf } from './filter-model.ts';
 
 export type Json = Record<string, unknown>;
 export type ModelAction = 'create' | 'read' | 'update' | 'delete';
@@ -23,6 +23,8 @@ export interface ModelCaller {
   variables: ModelVariables;
   sensitive: readonly string[];
   typeOf: TypeOf;
+  /** The rows that rules look at through references. */
+  targets: ModelTargets;
 }
 
 /** A refusal, with the faults as texts of pointer and code. */
@@ -93,8 +95,8 @@ export class RightsModel {
     const never = () => false;
     if (isUnbound) return { isRule: true, covers: never, accepts: never, compared: [], coversAll: false, read: [], write: [], set: {} };
     const { filter = {}, check = filter, set = {}, write = ['*'], read = action === 'read' ? ['*'] : [] } = rule;
-    const { variables, typeOf } = this.#caller;
-    const holds = (test: Json) => (row: ModelRow) => fulfils(row, test, { typeOf, variables });
+    const { variables, typeOf, targets } = this.#caller;
+    const holds = (test: Json) => (row: ModelRow) => fulfils(row, test, { typeOf, variables, targets });
     return {
       isRule: true,
       covers: action === 'create' ? () => true : holds(filter),
@@ -269,4 +271,4 @@ export function merged(target: unknown, patch: unknown): unknown {
 
 /** The types of the fields of the tests: those of the declared name, and any. */
 export const typeOfDeclared: TypeOf = (path) =>
-  (({ n: 'number', m: 'decimal', o: 'object' }) as Readonly<Record<string, ModelType>>)[path] ?? 'string';
+  (({ n: 'number', m: 'decimal', o: 'object', p: 'int64' }) as Readonly<Record<string, ModelType>>)[path] ?? 'string';

@@ -1,9 +1,9 @@
 /** Gives users rules without a role, for tests of what rules mean. */
 import { vi } from 'vitest';
 import { PrincipalCache } from '../../src/authn/principal-cache.ts';
-import type { EntityType } from '../../src/entity-types/types.ts';
-import { undeclaredFields } from '../../src/filter/fields.ts';
-import { bindRule, unboundGrant, type RuleDocument } from '../../src/rights/rule.ts';
+import type { RuledType } from '../../src/authn/rule-book.ts';
+import { typesForRules } from '../../src/entity-types/types-for-rules.ts';
+import { bindRule, envelopeFields, unboundGrant, type RuleDocument } from '../../src/rights/rule.ts';
 import type { Principal } from '../../src/rights/principal.ts';
 import { variablesOf, type DeclaredVariables } from '../../src/rights/variables.ts';
 import type { Action } from '../../src/rights/vocabulary.ts';
@@ -26,7 +26,8 @@ export interface CallerFacts {
 }
 
 const rulesOf = new Map<string, { grants: readonly RuleGrant[]; facts: CallerFacts }>();
-const types = new Map<string, EntityType | undefined>();
+/** The type of each rule. */
+const types = new Map<object, RuledType>();
 
 // eslint-disable-next-line typescript/unbound-method -- It is called with its object below.
 const store = PrincipalCache.prototype.store;
@@ -55,8 +56,9 @@ function withRules(principal: Principal, grants: readonly RuleGrant[], { declare
     rules: {
       grantOf(digest, entity, action) {
         if (unbound.has(digest)) return unboundGrant;
-        const fields = types.get(entity)?.fields ?? undeclaredFields;
-        const bound = bindRule(documents.get(digest) ?? {}, action, { fields, variables });
+        const document = documents.get(digest) ?? {};
+        const type = entity === '*' ? { fields: envelopeFields } : types.get(document);
+        const bound = bindRule(document, action, { ...(type ?? { fields: envelopeFields }), variables });
         if ('faults' in bound) throw new Error(JSON.stringify(bound.faults));
         return bound.grant;
       },
@@ -68,7 +70,8 @@ function withRules(principal: Principal, grants: readonly RuleGrant[], { declare
 
 /** A caller with these grants and no others. */
 export async function callerWith(service: TestService, name: string, grants: readonly RuleGrant[], facts: CallerFacts = {}): Promise<Call> {
-  for (const { entity } of grants) if (entity !== '*') types.set(entity, await service.context.entityTypes.find(entity));
+  const typeOf = typesForRules(service.context.entityTypes);
+  for (const { entity, rule } of grants) if (rule && entity !== '*') types.set(rule, await typeOf(entity, rule));
   // A request under way looks its session up again, beside the cache. It verifies a key as each request does.
   const caller = { headers: { 'x-api-key': await service.createKey((await service.createUser(name)).id) } };
   rulesOf.set(name, { grants, facts });

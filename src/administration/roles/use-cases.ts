@@ -26,7 +26,6 @@ import { recordChange } from '../../audit/actor.ts';
 import type { RuleSources } from '../../authn/rule-book.ts';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
-import { undeclaredFields } from '../../filter/fields.ts';
 import type { VariableTypes } from '../../filter/variables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Owner } from '../../rights/administration.ts';
@@ -128,8 +127,8 @@ async function bindableRule(value: unknown, target: GrantTarget, { typeOf, varia
   const read = readRuleDocument(value, target);
   const audit = { entity: target.entity };
   if ('faults' in read) throw new Problem('validation-failed', { faults: read.faults, audit });
-  const fields = target.entity === '*' ? envelopeFields : ((await typeOf(target.entity))?.fields ?? undeclaredFields);
-  const faults = faultsOfBinding(read.document, target, { fields, variables: await variableTypes() });
+  const type = target.entity === '*' ? { fields: envelopeFields } : await typeOf(target.entity, read.document);
+  const faults = faultsOfBinding(read.document, target, { ...type, variables: await variableTypes() });
   if (faults.length > 0) throw new Problem('validation-failed', { faults, audit });
   return read.document;
 }

@@ -9,7 +9,7 @@ import { undeclaredFields, type Field, type FieldTypes } from '../../filter/fiel
 import type { Unplaced } from '../../filter/parse.ts';
 import { readField, type NameFault } from '../../filter/sort.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
-import { wholeView } from '../../rights/field-view.ts';
+import { readOthers, wholeView } from '../../rights/field-view.ts';
 import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 import { isNeverShown, shownTypes } from '../shown-rows.ts';
 
@@ -48,6 +48,10 @@ export async function readIncludes(
   }
   return faults.length > 0 ? { faults } : { includes };
 }
+
+/** Whether the rights on the entities that references lead to look at further entities. */
+export const includesReadOthers = (includes: readonly Include[]): boolean =>
+  includes.some(({ permit, further }) => (permit !== undefined && readOthers(permit)) || includesReadOthers(further));
 
 class IncludeReader {
   readonly #types: EntityTypes;

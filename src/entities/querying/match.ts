@@ -60,11 +60,12 @@ async function followed(run: Run, test: Extract<Test, { kind: 'match' | 'some' }
   const key = test.kind === 'match' ? sql`entity.key` : entitySource.typed(test.by, 'int64');
   const keys = await keysOf(run, query, key);
   if (keys) return keys.length === 0 ? noEntity : { kind: 'in', field: test.field, type: 'int64', values: keys };
-  const lookup = { kind: 'lookup', field: test.field, type: 'int64', of: filter, tests: 2 + testsOf(filter).length } as const;
+  const { entity: name } = permit;
+  const lookup = { kind: 'lookup', field: test.field, type: 'int64', name, of: filter, tests: 2 + testsOf(filter).length } as const;
   return { ...lookup, ...(test.kind === 'match' ? lookedUp(permit, companion) : lookedUpReferrers(permit, companion, test.by)) };
 }
 
-type LookedUp = Pick<Lookup, 'source' | 'exists'>;
+type LookedUp = Pick<Lookup, 'by' | 'source' | 'exists'>;
 
 const lookedUp = (permit: Permit<'read'>, companion: Companion | undefined): LookedUp => ({
   source: bindToEntities(companion),
@@ -75,7 +76,7 @@ const lookedUp = (permit: Permit<'read'>, companion: Companion | undefined): Loo
 function lookedUpReferrers(permit: Permit<'read'>, companion: Companion | undefined, by: Field): LookedUp {
   const column = companion && columnOf(companion, by, 'int64');
   if (!column) throw new Error('a reference without a column cannot be looked up');
-  return { source: bindToColumns(companion), exists: (key, condition) => hasReferrer(permit, { companion, column }, key, condition) };
+  return { by, source: bindToColumns(companion), exists: (key, condition) => hasReferrer(permit, { companion, column }, key, condition) };
 }
 
 /** The different keys, by the expression `key`, of all entities that the query finds; undefined if they are too many, or if it takes too long to find them. */

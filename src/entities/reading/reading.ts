@@ -5,6 +5,7 @@ import { lacksRelation } from '../../database/failure.ts';
 import { latestOf, positionOf } from '../../database/standby/log-position.ts';
 import type { FreshResult, Readers, Reading } from '../../database/standby/readers.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
+import { readOthers } from '../../rights/field-view.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { aggregateEntities } from '../querying/aggregate.ts';
 import type { AggregateRequest } from '../querying/aggregate-request.ts';
@@ -14,6 +15,7 @@ import { listVersions, type VersionQuery } from '../history/history.ts';
 import type { ReadingContext } from './context.ts';
 import { historyRetention } from '../retention.ts';
 import { listEntities, type ListedPage } from '../querying/list.ts';
+import { includesReadOthers } from '../querying/include.ts';
 import type { ListRequest } from '../querying/list-request.ts';
 
 /** What a request has besides its parameters: its sender, and the position in the log that its answer must have. */
@@ -43,7 +45,8 @@ export class EntityReading {
   ): Promise<FreshResult<ListedPage>> {
     return readByType(this.#types, permit.entity, async (type) => {
       const request = await requestFor(type);
-      const read = await this.#begin(permit, from, type, request.cursor, request.targets.size > 0);
+      const spansTypes = request.targets.size > 0 || includesReadOthers(request.includes);
+      const read = await this.#begin(permit, from, type, request.cursor, spansTypes);
       return await this.#admission.run('list', { flow: permit.userName, caller: from.caller }, () =>
         read((reads) => listEntities(reads, this.#cursors, permit, request, type?.companion)),
       );
@@ -81,14 +84,19 @@ export class EntityReading {
   }
 
   #begin(
-    { entity: name }: Permit<'read' | 'update'>,
+    permit: Permit<'read' | 'update'>,
     { headers: { 'consistency-token': token } }: ReadingCaller,
     type: EntityType | undefined,
     cursor?: string,
     spansTypes = false,
   ): Promise<Reading> {
     const after = latestOf([token === undefined ? undefined : positionOf(token), positionIn(cursor)]);
-    return this.#readers.begin({ after, name, typeRevision: type?.revision ?? '0', spansTypes });
+    return this.#readers.begin({
+      after,
+      name: permit.entity,
+      typeRevision: type?.revision ?? '0',
+      spansTypes: spansTypes || readOthers(permit),
+    });
   }
 }
 

@@ -2,13 +2,15 @@
 import type { Caller } from '../../authn/caller.ts';
 import { withUnknownOutcome } from '../../database/failure.ts';
 import type { Statements } from '../../database/port.ts';
+import { statementsWithin } from '../../database/statements-within.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Origin } from '../../network/origin.ts';
 import type { Fault } from '../../problems/faults.ts';
 import type { Permit } from '../../rights/permit.ts';
-import { placeOf, stateOf } from '../find-entity.ts';
+import { stateOf } from '../find-entity.ts';
 import { changeValues } from './changed.ts';
+import { lockablePlace } from './lockable.ts';
 import { countReadable } from './referrers.ts';
 import { Removal } from './removal.ts';
 import { holdTypes, type Deleted } from './removal-statements.ts';
@@ -112,7 +114,10 @@ export async function removeLocked<T>(
   try {
     return await store.transaction(async (trx) => {
       await holdTypes.execute(trx);
-      const { rows } = await trx.executeQuery(lockOne(permit).query({ ...change, ...placeOf(permit, key), versions }));
+      const lockable = await lockablePlace(statementsWithin(trx), permit, key, versions);
+      if (!lockable) return undefined;
+      const { rights, place, ...accepted } = lockable;
+      const { rows } = await trx.executeQuery(lockOne(rights).query({ ...change, ...place, ...accepted }));
       if (rows.length === 0) return undefined;
       return await work(new Removal(trx, types, change), { name: permit.entity, companion, trashKeep: null });
     });
@@ -151,8 +156,11 @@ async function deleteUnreferenced(
   { versions, type, isFinal }: { versions: Versions; type: EntityType | undefined; isFinal: boolean },
 ): Promise<boolean> {
   const trashKeep = isFinal ? null : (type?.trashKeep ?? null);
-  const deletion = deletionOf(type?.companion, permit, trashKeep);
-  const values = { ...changeValues(permit, origin, type?.revision ?? '0'), ...placeOf(permit, key), versions, trashKeep };
+  const lockable = await lockablePlace(store, permit, key, versions);
+  if (!lockable) return false;
+  const { rights, place, ...accepted } = lockable;
+  const deletion = deletionOf(type?.companion, rights, trashKeep);
+  const values = { ...changeValues(permit, origin, type?.revision ?? '0'), ...place, ...accepted, trashKeep };
   const row = await withUnknownOutcome(whileTableExists(type?.companion, async () => (await store.run(deletion, values))[0]));
   return row !== undefined;
 }
