@@ -153,6 +153,16 @@ class BatchRun {
 
   async #insert(creates: readonly Create[]): Promise<Done[]> {
     const judgements = await this.#judged(creates);
+    const require = async (allowed: (judgement: Judgement) => void) => {
+      for (const [index, judgement] of judgements.entries()) {
+        const work = () => inFields(() => judgement && allowed(judgement));
+        await (creates.length === 1 ? work() : atOperation(creates[index]?.index ?? 0, work));
+      }
+    };
+    await require((judgement) => {
+      judgement.requireWritable();
+      judgement.requireAcceptedFields();
+    });
     const [first, ...others] = creates.map(({ permit, key, fields, checked }, index) => ({
       ...checked,
       judgement: judgements[index],
@@ -163,26 +173,18 @@ class BatchRun {
     }));
     if (!first) return [];
     await this.#requireReferences(creates);
+    await require((judgement) => judgement.requireAcceptedTargets());
     // A refusal of several counts for none of them: each runs again by itself.
     const found = await inFields(() => executeWithin(this.#trx, [first, ...others]));
     const byKey = new Map(found.map((row) => [row.key, row]));
     return creates.map(({ key }) => ({ status: 201, key, row: byKey.get(key) }));
   }
 
-  /** The judgements of creates of one name. Throws 403 for the first that its rules do not allow. */
+  /** The judgements of creates of one name. */
   async #judged(creates: readonly Create[]): Promise<(Judgement | undefined)[]> {
     const [first] = creates;
-    if (!first) return [];
-    const judgements = await judgeCreations(
-      this.#store,
-      first.permit,
-      creates.map(({ fields }) => fields),
-    );
-    for (const [index, judgement] of judgements.entries()) {
-      const work = () => inFields(() => judgement?.requireAllowed());
-      await (creates.length === 1 ? work() : atOperation(creates[index]?.index ?? 0, work));
-    }
-    return judgements;
+    const texts = creates.map(({ fields }) => fields);
+    return first ? await judgeCreations(this.#store, first.permit, texts) : [];
   }
 
   async #requireReferences(creates: readonly Create[]): Promise<void> {

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder } from 'kysely';
 import { filterCondition } from '../filter/compile.ts';
 import { isEnvelopeName } from '../filter/fields.ts';
-import { comparedFields, testsOf, type Filter } from '../filter/syntax.ts';
+import { comparedFields, hasLookup, testsOf, type Filter } from '../filter/syntax.ts';
 import { pointerTo } from '../problems/pointer.ts';
 import type { Fault } from '../problems/faults.ts';
 import { digestOfText, fieldsAt, type CoverageSource, type PermitValues } from './coverage.ts';
@@ -38,6 +38,8 @@ export class ChangeRule {
   /** Letters and digits. Rules with the same digest have the same SQL. */
   readonly digest: string;
   readonly values: Omit<PermitValues, 'name' | 'owner'>;
+  /** Whether a check looks at other entities. */
+  readonly checksOthers: boolean;
   readonly #grants: readonly Grant[];
   readonly #reads: readonly Grant[];
   readonly #sensitive: ReadonlySet<string>;
@@ -55,6 +57,7 @@ export class ChangeRule {
     this.#view = viewOf(reads, sensitive, caller);
     this.#caller = caller;
     this.values = caller.valuesOf(this.#used);
+    this.checksOthers = grants.some(({ check }) => hasLookup(check));
     this.digest = digestOfText([grants.length, filters, digestOfView(this.#view)]);
   }
 

@@ -54,6 +54,7 @@ export async function createMany(
   const checked = await checkAll(judgements, type, items, limitBytes);
   return await inTurn(async () => {
     await requireAllReferences(store, permit, checked);
+    for (const [index, judgement] of judgements.entries()) requireTargets(judgement, index);
     const bulk = new Bulk(permit, caller, checked);
     try {
       return await store
@@ -104,6 +105,15 @@ async function requireAllReferences(store: Statements, permit: Permit<'create'>,
     some.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer ?? ''}` })),
   );
   requireNoFaults(faults);
+}
+
+/** Throws 403 as {@link Judgement.requireAcceptedTargets} for the item at the index. */
+function requireTargets(judgement: Judgement | undefined, index: number): void {
+  try {
+    judgement?.requireAcceptedTargets();
+  } catch (error) {
+    throw error instanceof Problem ? error.under(`/${index}`) : error;
+  }
 }
 
 /** An item violates a rule although no conflict was found: another transaction has come before, or the table is being built and cannot be searched. */

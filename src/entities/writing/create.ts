@@ -63,7 +63,7 @@ async function createUnlessDone(
     try {
       judgement = await judgeInTurn(writes, caller, { permit, text, isHeavy: heavy });
       checked = allowChange({ judgement, type, next: { text, fields } });
-      await requireReferences(store, permit, checked.companion);
+      await requireReferences(store, permit, checked.companion, { judgement });
     } catch (error) {
       const repeated = claim && (await inTurn(() => findRepeat(writes, permit, claim, sent.text)));
       if (repeated) return repeated;

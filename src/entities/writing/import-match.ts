@@ -107,7 +107,10 @@ export class RowMatcher {
       this.#accept(row, hash, row, undefined);
     } else {
       const { removed, present } = match;
-      return this.#accept(row, hash, this.#mergedInto(row, match, version, judgement), { key, version, removed: removed ?? 0, present });
+      const wanted = this.#mergedInto(row, match, version, judgement);
+      return this.#accept(row, hash, wanted, { key, version, removed: removed ?? 0, present }).map((change) =>
+        Object.assign(change, { judgement }),
+      );
     }
     return [];
   }

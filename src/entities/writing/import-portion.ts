@@ -11,12 +11,11 @@ import type { PortionConflicts } from './conflicts.ts';
 import { insertPortion, replacementText, replacePortion } from './execute.ts';
 import { RowMatcher } from './import-match.ts';
 import { judgeCreations } from './judge.ts';
-import type { Judgement } from './judgement.ts';
 import { PortionTally, type PortionOutcome, type PortionRequest, type PortionRow, type RowChange } from './import-rows.ts';
 import type { ImportRule } from './import-statements.ts';
 import { faultsOfReferences } from './references.ts';
 import { busyProblem } from '../../admission/refusals.ts';
-import { validationProblem } from './rules.ts';
+import { requireNoFaults } from './rules.ts';
 import { runTolerantly, type Refused } from './tolerant-statements.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { conflictOf } from './upsert.ts';
@@ -83,8 +82,8 @@ class Portion {
   async #accepted(wanted: readonly RowChange[]): Promise<RowChange[]> {
     const layout = this.#layout;
     const permitted = await this.#permitted(wanted);
-    if (!layout) return permitted;
     const changes = await this.#withReferences(layout, permitted);
+    if (!layout) return changes;
     const { by } = this.#request;
     const applied = by?.rule.kind === 'unique' ? by.rule.unique : undefined;
     const candidates = changes.map(({ row, match }) => ({ row: row.row, key: match?.key ?? null, values: row.companion?.values ?? {} }));
@@ -100,19 +99,28 @@ class Portion {
   async #permitted(wanted: readonly RowChange[]): Promise<RowChange[]> {
     const { create } = this.#request;
     if (!create.change) return [...wanted];
-    const fresh = wanted.filter(({ match }) => !match).map(({ row }) => row);
+    const fresh = wanted.filter(({ match }) => !match);
     const judgements = await judgeCreations(
       statementsWithin(this.#trx),
       create,
-      fresh.map(({ text }) => text),
+      fresh.map(({ row }) => row.text),
     );
-    const refused = new Set(fresh.filter((row, index) => !this.#isAllowed(row, judgements[index])));
-    return wanted.filter(({ row }) => !refused.has(row));
+    const judged = new Map(fresh.map((change, index) => [change, judgements[index]]));
+    return wanted.flatMap((change) => {
+      if (change.match) return [change];
+      const judgement = judged.get(change);
+      const isAllowed = this.#isAllowed(change.row, () => {
+        judgement?.requireWritable();
+        judgement?.requireAcceptedFields();
+      });
+      return isAllowed ? [{ ...change, judgement }] : [];
+    });
   }
 
-  #isAllowed({ row }: PortionRow, judgement: Judgement | undefined): boolean {
+  /** Runs the check. The row is refused with what it throws. */
+  #isAllowed({ row }: PortionRow, check: () => void): boolean {
     try {
-      judgement?.requireAllowed();
+      check();
       return true;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -122,14 +130,16 @@ class Portion {
   }
 
   /** The changes whose new references lead to entities to which the caller may refer (rule 115). The rows of the others are refused. */
-  async #withReferences(layout: Companion, changes: readonly RowChange[]): Promise<RowChange[]> {
+  async #withReferences(layout: Companion | undefined, changes: readonly RowChange[]): Promise<RowChange[]> {
     const referring = changes.map(({ row, match }) => ({ values: row.companion?.values ?? {}, present: match?.present }));
-    const found = await faultsOfReferences(statementsWithin(this.#trx), this.#request.create, layout, referring, this.#request.planned);
-    return changes.filter(({ row }, index) => {
-      const faults = found[index] ?? [];
-      if (faults.length > 0) this.#tally.refuse({ row: row.row, problem: validationProblem(faults) });
-      return faults.length === 0;
-    });
+    const { create, planned } = this.#request;
+    const found = layout ? await faultsOfReferences(statementsWithin(this.#trx), create, layout, referring, planned) : [];
+    return changes.filter(({ row, judgement }, index) =>
+      this.#isAllowed(row, () => {
+        requireNoFaults(found[index] ?? []);
+        judgement?.requireAcceptedTargets();
+      }),
+    );
   }
 
   #count(changes: readonly RowChange[]): PortionRow[] {

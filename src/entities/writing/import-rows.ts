@@ -3,6 +3,7 @@ import type { Origin } from '../../network/origin.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import type { Problem } from '../../problems/errors.ts';
 import type { Permit } from '../../rights/permit.ts';
+import type { Judgement } from './judgement.ts';
 import type { ConflictSearch, PortionConflicts } from './conflicts.ts';
 import type { ImportMode, ImportRule, MatchedEntity } from './import-statements.ts';
 import type { Checked } from './rules.ts';
@@ -66,6 +67,8 @@ export interface RowChange {
   row: PortionRow;
   /** Undefined for a new entity. */
   match: ({ key: string; version: string; removed: number } & Pick<MatchedEntity, 'present'>) | undefined;
+  /** Undefined for a permit without rules, and before a new entity is judged. */
+  judgement?: Judgement | undefined;
 }
 
 /** Counts what has become of the rows. */

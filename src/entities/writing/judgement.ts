@@ -33,6 +33,19 @@ export class Judgement {
     this.requireAccepted();
   }
 
+  /** Throws as {@link requireAccepted}, unless that has to wait for {@link requireAcceptedTargets}. */
+  requireAcceptedFields(): void {
+    if (!this.#rule.checksOthers) this.requireAccepted();
+  }
+
+  /**
+   * The other half, after the references were found to lead to what the caller may refer to. Before that, the answer of a check that looks through them would tell of an
+   * entity that is hidden from the caller (rule 178).
+   */
+  requireAcceptedTargets(): void {
+    if (this.#rule.checksOthers) this.requireAccepted();
+  }
+
   /** The fields of the row afterwards that its answer shows, JSON text as PostgreSQL writes it. A create shows all that the caller has sent. */
   shown(fields: string): string {
     const isShown = (name: string) => this.#rule.isShownAfter(this.#facts, name) || (this.#isNew && this.#members.sent.includes(name));

@@ -79,7 +79,7 @@ export async function checkMerge(
     state: { version },
     next: { text: fields, patch, limitBytes, isStoredText: true },
   });
-  await requireReferences(store, permit, checked.companion, { present, ...(created && { created }) });
+  await requireReferences(store, permit, checked.companion, { judgement, present, ...(created && { created }) });
   const merge = type || judgement ? { ...change, ...checked, versions: [version], merged: fields, judgement } : { ...change, ...checked };
   return { ...merge, isOfHeavy: false };
 }

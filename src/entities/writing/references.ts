@@ -13,6 +13,7 @@ import type { Permit } from '../../rights/permit.ts';
 import { allRows, coverageInput, digestOf, permitValues, rowsCovered, type Coverage } from '../../rights/coverage.ts';
 import { wholeView } from '../../rights/field-view.ts';
 import { prepareCovered } from '../covered-statements.ts';
+import type { Judgement } from './judgement.ts';
 import { requireNoFaults } from './rules.ts';
 
 type WritePermit = Permit<'create' | 'update'>;
@@ -106,15 +107,24 @@ async function coveredTargets(
   return covered;
 }
 
-/** Throws 422 `validation-failed` with the {@link faultsOfReferences} of one row. `companion` is undefined for an entity without a companion row. */
+/**
+ * Throws 422 `validation-failed` with the {@link faultsOfReferences} of one row, and then what its judgement says of the targets. `companion` is undefined for an entity
+ * without a companion row.
+ */
 export async function requireReferences(
   store: Pick<Statements, 'run'>,
   permit: WritePermit,
   companion: { layout: Companion; values: CompanionValues } | undefined,
-  { present, created }: { present?: ReferringRow['present']; created?: ReadonlySet<string> } = {},
+  { present, created, judgement }: RequiredReferences,
 ): Promise<void> {
-  if (!companion) return;
-  const { layout, values } = companion;
-  const [faults = []] = await faultsOfReferences(store, permit, layout, [{ values, present }], created);
+  const rows = companion ? [{ values: companion.values, present }] : [];
+  const [faults = []] = companion ? await faultsOfReferences(store, permit, companion.layout, rows, created) : [];
   requireNoFaults(faults);
+  judgement?.requireAcceptedTargets();
+}
+
+interface RequiredReferences extends Pick<ReferringRow, 'present'> {
+  created?: ReadonlySet<string>;
+  /** Undefined for a permit without rules. */
+  judgement: Judgement | undefined;
 }

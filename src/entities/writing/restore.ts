@@ -80,7 +80,7 @@ export async function restoreEntity(
       const seen = judged ?? looked;
       // The references are compared with those of the version that is replaced.
       if (paths.length > 0 && seen?.version !== state.version) return undefined;
-      await requireReferences(store, permit, checked.companion, { present: seen?.present });
+      await requireReferences(store, permit, checked.companion, { judgement, present: seen?.present });
       const merge = { patch: text, versions: [state.version], limitBytes, ...checked, judgement };
       const statement = live ? ('restoreOne' as const) : ('undeleteOne' as const);
       return await executeAlone(store, { ...merge, statement, permit, origin: caller.origin, key });

@@ -81,7 +81,7 @@ export const untyped: Checked = { typeRevision: '0', companion: undefined };
 /**
  * Returns what the statement needs to know of the fields. Throws
  * - 412, 428: as {@link requirePrecondition}.
- * - 403: the rules of the permit do not allow a field, or its value.
+ * - 403: the rules of the permit do not allow a field, or its value. The caller calls `requireAcceptedTargets` once the references are known to be allowed.
  * - 413: the fields are too large.
  * - 422: they do not fit the type, or have a text that no index can hold.
  */
@@ -92,7 +92,7 @@ export function allowChange({ judgement, type, guard, state, next }: WantedChang
   if (limitBytes !== undefined && isStoredText) requireSize(Buffer.byteLength(text), limitBytes);
   else if (limitBytes !== undefined) requireStoredSize(text, limitBytes);
   const checked = type ? checkFields(type, next, judgement) : untyped;
-  judgement?.requireAccepted();
+  judgement?.requireAcceptedFields();
   return checked;
 }
 

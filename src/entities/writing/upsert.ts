@@ -208,7 +208,7 @@ async function insertNew(
   const { fields, text } = withPresets(permit, freshFields({ fields: sent, text: patch }));
   const judgement = await judgeInTurn(writes, caller, { permit, text, isHeavy });
   const checked = allowChange({ judgement, type, next: { text, fields, limitBytes } });
-  await requireReferences(writes.store, permit, checked.companion);
+  await requireReferences(writes.store, permit, checked.companion, { judgement });
   try {
     const row = await insertInTurn(writes, caller, { permit, origin: caller.origin, fields: text, ...checked, judgement }, isHeavy);
     return row && { row, isCreated: true };
