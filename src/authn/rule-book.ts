@@ -67,13 +67,22 @@ export class RuleBook {
     if (digests.size === 0) return principal;
     const documents = await this.#find([...digests.keys()]);
     const types = new Map<string, RuledType>();
-    for (const [digest, names] of digests) for (const name of names) types.set(`${digest} ${name}`, await this.#typeFor(name, documents.get(digest)));
+    for (const [digest, names] of digests)
+      for (const name of names) types.set(`${digest} ${name}`, await this.#typeFor(name, documents.get(digest)));
     const variables = await this.#sources.variables(principal);
     const declared = digestOfTypes(variables);
     const rules: PrincipalRules = {
       variables,
       grantOf: (digest, entity, action) =>
-        this.#bind({ digest, entity, action, document: documents.get(digest), type: types.get(`${digest} ${entity}`), variables, declared }),
+        this.#bind({
+          digest,
+          entity,
+          action,
+          document: documents.get(digest),
+          type: types.get(`${digest} ${entity}`),
+          variables,
+          declared,
+        }),
       sensitiveOf: () => noFields,
     };
     return { ...principal, rules };

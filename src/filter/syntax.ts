@@ -135,7 +135,8 @@ export function testsOf(filter: Filter): Test[] {
 
 /** The tests of the filter, and those of the entities at the other ends of its references. */
 export function allTestsOf(filter: Filter): Test[] {
-  return testsOf(filter).flatMap((test) => [test, ...('of' in test ? allTestsOf(test.of) : [])]);
+  const tests = testsOf(filter);
+  return tests.concat(tests.flatMap((test) => ('of' in test ? allTestsOf(test.of) : [])));
 }
 
 /** Whether other entities decide, which a statement looks up. */

@@ -66,9 +66,7 @@ function excessOf(document: RuleDocument, scope: RuleScope): Fault[] {
   const { filter, check, set } = document;
   const parts = [{ filter }, { filter: check }, { set }].map((part) => bindRule(part as RuleDocument, 'update', scope));
   // The last part has no filter, so that its presets are its check.
-  const tests = parts.flatMap((part, index) =>
-    'grant' in part ? allTestsOf(index < 2 ? part.grant.filter : part.grant.check) : [],
-  );
+  const tests = parts.flatMap((part, index) => ('grant' in part ? allTestsOf(index < 2 ? part.grant.filter : part.grant.check) : []));
   const isOver = (count: number, limit: number): Fault[] =>
     count > limit ? [{ pointer: '', code: 'too-many-tests', values: { limit } }] : [];
   const lookUps = tests.filter(({ kind }) => kind === 'lookup');

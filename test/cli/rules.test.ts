@@ -151,9 +151,9 @@ describe('role grant --rule', () => {
 
   test('is refused with every fault and its pointer, and changes nothing', async () => {
     await admin.say(['role', 'create', 'faulty']);
-    const faulty = { filter: { customer: { $match: {} } }, wirte: ['note'] };
+    const faulty = { filter: { customer: { $fold: 'x' } }, wirte: ['note'] };
     expect(await admin.refusal(await grantOf('faulty', 'read', faulty))).toBe(
-      'the rule cannot be granted on order: /filter/customer/$match: The service does not support this here.; ' +
+      'the rule cannot be granted on order: /filter/customer/$fold: The service does not support this here.; ' +
         '/wirte: This name is not known here. Check its spelling or remove it. Expected: one of filter, read.',
     );
     expect(await admin.refusal(await grantOf('faulty', 'read', { filter: { region: { $var: 'user.regoin' } } }))).toContain(

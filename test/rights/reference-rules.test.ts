@@ -1,4 +1,4 @@
-/** Rules that look through references, in filters and checks (rules 168, 178 and 179). The numbers are those of the acceptance checks of issue 36. */
+/** Rules that look through references, in filters and checks (rule 178). The numbers are those of the acceptance checks. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { declareType, type Entity } from '../support/entities.ts';
 import { callerWith } from '../support/rules.ts';
@@ -94,7 +94,8 @@ describe('tasks by membership (check 16)', () => {
     expect((await send(ada, 'GET', at('task', led.task))).body.fields).toMatchObject({ hours: 3 });
     const keys = [read, led, hidden].map(({ project }) => project.key);
     const listed = async (filter: object, more = '') =>
-      (await send(ada, 'GET', `entity/task?filter=${encodeURIComponent(JSON.stringify({ project: { $in: keys }, ...filter }))}${more}`)).body;
+      (await send(ada, 'GET', `entity/task?filter=${encodeURIComponent(JSON.stringify({ project: { $in: keys }, ...filter }))}${more}`))
+        .body;
     const keysOf = (body: Body) => body.items.map(({ key }) => key);
     expect(keysOf(await listed({}))).toEqual([read.task.key, led.task.key]);
     expect(await listed({}, '&count=exact')).toMatchObject({ count: { value: 2, kind: 'exact' }, partial: true });

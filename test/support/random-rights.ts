@@ -54,7 +54,14 @@ const textTest = fc.oneof(
 );
 /** The tests of the entity that `p` leads to. Those of its referrers have what an index needs. */
 const staffTest = fc
-  .constantFrom<unknown>('north', region, { $in: regions }, { $in: places, $ne: region }, { $in: places, $nin: regions }, { $in: places, $not: region })
+  .constantFrom<unknown>(
+    'north',
+    region,
+    { $in: regions },
+    { $in: places, $ne: region },
+    { $in: places, $nin: regions },
+    { $in: places, $not: region },
+  )
   .map((of) => ({ 'staff.place': { of } }));
 const targetTest: fc.Arbitrary<Json> = fc.oneof(
   {
@@ -95,9 +102,7 @@ const filterOver = (test: fc.Arbitrary<Json>): fc.Arbitrary<Json> =>
     { weight: 2, arbitrary: fc.array(test, { minLength: 2, maxLength: 3 }).map(($or) => ({ $or })) },
     test.map(($not) => ({ $not })),
   );
-const ruleFilter = filterOver(
-  fc.oneof({ weight: 4, arbitrary: fieldTest }, envelopeTest, { weight: 2, arbitrary: referenceTest }),
-);
+const ruleFilter = filterOver(fc.oneof({ weight: 4, arbitrary: fieldTest }, envelopeTest, { weight: 2, arbitrary: referenceTest }));
 
 const fieldList = fc.oneof(
   fc.constantFrom(['*'], ['*', '-m'], ['*', '-a', '-b'], ['**'], ['**', '-n'], ['*', 'm'], []),

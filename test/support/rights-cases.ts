@@ -41,7 +41,7 @@ const staffDocument = {
   'x-references': { place: { to: 'place' } },
   'x-index': [['place', 'of']],
 };
-/** What `place0` and so on have, and the staff of each. */
+/** The fields of `place0` and so on, and the staff of each. */
 const placesWithStaff = [
   { place: { a: 'north' }, staff: ['north', 'south'] },
   { place: { a: 'south' }, staff: ['east'] },
@@ -75,6 +75,12 @@ const stateOf = (rows: readonly ModelRow[]) => {
   const placeOf = ({ $key }: ModelRow) => ($key === '' ? Number.MAX_SAFE_INTEGER : Number($key));
   return rows.toSorted((one, other) => placeOf(one) - placeOf(other)).map(({ $version, fields }) => ({ version: $version, fields }));
 };
+
+/** Whether the references of the rule bind: a name without a type has none, and a filter at most four. */
+function bindsReferences({ rule: { filter = {}, check = {} } = {} }: RandomCase['grants'][number], isDeclared: boolean): boolean {
+  const countIn = (test: Json) => JSON.stringify(test).match(/\$(match|some|none)"/g)?.length ?? 0;
+  return [filter, check].every((test) => countIn(test) <= (isDeclared ? 4 : 0));
+}
 
 /** Creates the places and their staff. */
 async function targetsOf(service: TestService, cookie: string): Promise<ModelTargets[string]> {
@@ -118,11 +124,9 @@ export class RightsCases {
   /** Creates rows, a caller with the grants, and compares each operation with the model. */
   async run(symbolic: RandomCase): Promise<void> {
     const { isDeclared, region, regions, sensitive, rows, operations, ...rights } = this.#withKeys(symbolic);
-    // A name without a type has no references.
-    const grants = rights.grants.map((grant) => {
-      const isUnbound = grant.isUnbound === true || (!isDeclared && JSON.stringify(grant.rule ?? {}).includes('$match'));
-      return { ...grant, isUnbound };
-    });
+    const grants = rights.grants.map((grant) =>
+      Object.assign(grant, { isUnbound: grant.isUnbound === true || !bindsReferences(grant, isDeclared) }),
+    );
     this.#count += 1;
     const name = isDeclared ? declaredName : `note${this.#count}`;
     const userName = `rights-${this.#count}`;
