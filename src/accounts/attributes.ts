@@ -16,14 +16,6 @@ export interface AttributeState {
 
 export type DeclaredAttributes = Readonly<Record<AttributeOwner, DeclaredTypes>>;
 
-/** Names that variables of rules have for other values, or that answers have beside attributes. */
-const reservedNames = ['name', 'attributes', 'constructor', 'prototype'];
-
-/** Whether the text can be the name of an attribute; the table has nearly the same check. */
-export function isAttributeName(text: string): boolean {
-  return /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(text) && !reservedNames.includes(text);
-}
-
 /** All declarations, those for users first, by name. */
 export function listAttributes(db: Kysely<Database>): Promise<AttributeState[]> {
   return db.selectFrom('attribute').select(['owner', 'name', 'schema']).orderBy('owner', 'desc').orderBy('name').execute();

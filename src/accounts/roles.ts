@@ -7,11 +7,6 @@ import type { Action } from '../rights/vocabulary.ts';
 import { getNamedRow, takenProblem, usedByProblem } from './named-rows.ts';
 import { grantsOfRole, type RoleGrantRow, type RoleRow } from './profiles.ts';
 
-/** Whether the text can be the name of a role or profile; the tables have the same check. */
-export function isRoleOrProfileName(text: string): boolean {
-  return /^[A-Za-z0-9 _.-]{1,64}$/.test(text);
-}
-
 /** The rows that a grant covers without a rule. */
 export type PlainCondition = 'any' | 'own';
 

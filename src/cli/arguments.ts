@@ -9,7 +9,7 @@ import { type Action, type Scope, allActions } from '../rights/vocabulary.ts';
 import { isEntityName } from '../entities/name.ts';
 import { isTimeZone } from '../accounts/time-zones.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
-import { isRoleOrProfileName } from '../accounts/roles.ts';
+import { isRoleOrProfileName } from '../rights/names.ts';
 import { normaliseUserName } from '../user-name.ts';
 
 const textLength = 200;

@@ -1,6 +1,6 @@
 /** `attribute …`: the declared attributes of users and profiles; and the option of `user update` and `profile update` that sets their values. */
 import { Argument, InvalidArgumentError, type Command } from 'commander';
-import { isAttributeName, listAttributes, readDeclaredAttributes, type AttributeState } from '../accounts/attributes.ts';
+import { listAttributes, readDeclaredAttributes, type AttributeState } from '../accounts/attributes.ts';
 import { declareAttribute, removeAttribute } from '../administration/attributes/use-cases.ts';
 import type { AttributeChanges } from '../administration/attributes/change.ts';
 import { jsonLimits, readJson } from '../json/json.ts';
@@ -8,6 +8,7 @@ import { describeFault } from '../locales/describe.ts';
 import { Problem } from '../problems/errors.ts';
 import { pathOf } from '../problems/pointer.ts';
 import type { AttributeType } from '../rights/attribute-types.ts';
+import { isAttributeName } from '../rights/names.ts';
 import type { AttributeOwner } from '../rights/vocabulary.ts';
 import { addCommand, addGroup, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { printableText, Refusal, tableText, type CommandOutcome } from './output.ts';

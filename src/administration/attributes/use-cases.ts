@@ -5,7 +5,6 @@
 import {
   deleteAttribute,
   deleteValues,
-  isAttributeName,
   listRolesUsing,
   listValues,
   upsertAttribute,
@@ -16,6 +15,7 @@ import type { Store } from '../../database/port.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Owner } from '../../rights/administration.ts';
 import { faultsOfValue, readAttributeType } from '../../rights/attribute-types.ts';
+import { isAttributeName } from '../../rights/names.ts';
 import type { Changed } from '../changed.ts';
 
 /**

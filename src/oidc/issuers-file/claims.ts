@@ -1,5 +1,5 @@
 /** Reads the settings of an issuer's claims in ISSUERS_FILE: the names of claims, and the meaning of scopes and groups here. */
-import { isAttributeName } from '../../accounts/attributes.ts';
+import { isAttributeName } from '../../rights/names.ts';
 import type { AttributeType } from '../../rights/attribute-types.ts';
 import { scopeToken } from '../tokens/scopes.ts';
 import type { SchemaReader } from './schema-reader.ts';
