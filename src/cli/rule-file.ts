@@ -1,12 +1,11 @@
 /** Reads a file with the rule of a grant: JSON or YAML. */
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { parse } from 'yaml';
-import { readJson } from '../json/json.ts';
 import { faultText } from '../entity-types/files.ts';
 import { describeFault } from '../locales/describe.ts';
 import type { Fault } from '../problems/faults.ts';
 import type { Problem } from '../problems/errors.ts';
+import { readDocumentText } from '../rights/document-text.ts';
 import type { Desk } from './command.ts';
 import { printableText, Refusal } from './output.ts';
 
@@ -14,23 +13,13 @@ import { printableText, Refusal } from './output.ts';
 export async function readRuleFile({ input }: Pick<Desk, 'input'>, name: string): Promise<unknown> {
   try {
     const bytes = name === '-' ? await buffer(input) : await readFile(name);
-    const isJson = name.endsWith('.json') || /^\s*[[{]/.test(bytes.toString('utf8'));
-    const read = readJson(isJson ? bytes : Buffer.from(jsonOf(bytes.toString('utf8'))));
+    const read = readDocumentText(bytes, name);
     if ('code' in read) throw new Error(faultText(read));
     return read.value;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Refusal(printableText(`${name} cannot be read: ${reason.replaceAll(/\s*\n\s*/g, ' ').trim()}`));
   }
-}
-
-/** The JSON of a YAML document. Throws an error for a number that JSON would change. */
-function jsonOf(yaml: string): string {
-  return JSON.stringify(parse(yaml, { intAsBigInt: true }) ?? null, (_name, value: unknown) => {
-    if (typeof value !== 'bigint') return value;
-    if (!Number.isSafeInteger(Number(value))) throw new Error(`the number ${value} has too many digits: write it as a text`);
-    return Number(value);
-  });
 }
 
 function ruleFaultText(fault: Fault): string {
