@@ -37,7 +37,8 @@ export const maximumItems = 100;
 
 const formats = ['int64', 'decimal', 'date', 'date-time'] as const;
 const scalarTypes = ['string', 'number', 'boolean'] as const;
-const entityName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+/** The form of the names of entities. */
+export const entityName = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 type TypeMembers = Readonly<Record<string, unknown>>;
 
