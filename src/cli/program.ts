@@ -30,6 +30,7 @@ const groups: readonly { words: readonly string[]; load: () => Promise<(program:
   { words: ['role'], load: async () => (await import('./roles.ts')).roleCommands },
   { words: ['profile'], load: async () => (await import('./profiles.ts')).profileCommands },
   { words: ['attribute'], load: async () => (await import('./attributes.ts')).attributeCommands },
+  { words: ['rights'], load: async () => (await import('./rights.ts')).rightsCommands },
   { words: ['key'], load: async () => (await import('./keys.ts')).keyCommands },
   { words: ['entities'], load: async () => (await import('./entities.ts')).entityCommands },
   { words: ['types'], load: async () => (await import('./types.ts')).typeCommands },

@@ -1,0 +1,16 @@
+/** `rights …`: roles, profiles and attributes as files, and what the rights allow. */
+import type { Command } from 'commander';
+import { addGroup, type Desk } from './command.ts';
+import { exportCommand } from './rights-export.ts';
+import { statusCommand } from './rights-status.ts';
+
+/** Each declares one command of the group, in the order in which help lists them. */
+const commands: readonly ((rights: Command, desk: Desk) => void)[] = [exportCommand, statusCommand];
+
+export function rightsCommands(program: Command, desk: Desk): void {
+  const rights = addGroup(program, 'rights', 'rights as files: roles, profiles and attributes', [
+    'rights export --out rights/',
+    'rights status rights/',
+  ]);
+  for (const declare of commands) declare(rights, desk);
+}
