@@ -154,8 +154,8 @@ const rowsOfProfiles = (db: Kysely<Database>, of: { role: string } | { profile: 
     .select(['profile.name as holder', 'entity', 'action', 'condition'])
     .execute();
 
-/** Rules for `*` count for every name. */
-function assertFew(kind: 'role' | 'profile', rows: readonly CountedRule[]): void {
+/** Throws as {@link assertFewRules} for the rules of roles or profiles. Rules for `*` count for every name. */
+export function assertFew(kind: 'role' | 'profile', rows: readonly CountedRule[]): void {
   for (const { holder, entity, action } of rows) {
     const counted = rows.filter((row) => row.action === action && (row.entity === entity || row.entity === '*'));
     const digests = new Set(counted.map((row) => `${row.entity} ${row.condition}`));

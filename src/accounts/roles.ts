@@ -58,6 +58,11 @@ export async function insertRole(db: Kysely<Database>, name: string, description
   return id;
 }
 
+/** Gives the role another description. */
+export async function updateDescription(db: Kysely<Database>, id: string, description: string): Promise<void> {
+  await db.updateTable('role').set({ description }).where('id', '=', id).where('description', '<>', description).execute();
+}
+
 /** Deletes the role called `name` with its grants. Throws 404 `not-found`, and 409 `conflict` while profiles have it. */
 export async function deleteUnusedRole(trx: Transaction<Database>, name: string): Promise<void> {
   // Waits for transactions that give the role to a profile; later ones wait for this transaction.

@@ -2,10 +2,11 @@
 import type { Command } from 'commander';
 import { addGroup, type Desk } from './command.ts';
 import { exportCommand } from './rights-export.ts';
+import { applyCommand, planCommand } from './rights-plan.ts';
 import { statusCommand } from './rights-status.ts';
 
 /** Each declares one command of the group, in the order in which help lists them. */
-const commands: readonly ((rights: Command, desk: Desk) => void)[] = [exportCommand, statusCommand];
+const commands: readonly ((rights: Command, desk: Desk) => void)[] = [planCommand, applyCommand, exportCommand, statusCommand];
 
 export function rightsCommands(program: Command, desk: Desk): void {
   const rights = addGroup(program, 'rights', 'rights as files: roles, profiles and attributes', [

@@ -8,12 +8,17 @@ import type { Action } from './vocabulary.ts';
 /** `lock`: nobody is left who may do something, or a key loses all its rights. */
 export type Effect = 'none' | 'narrow' | 'widen' | 'lock';
 
+const effects = ['none', 'narrow', 'widen', 'lock'] as const satisfies readonly Effect[];
+
+/** The strongest of the effects, of which `none` is the weakest. */
+export const strongestEffect = (some: readonly Effect[]): Effect => effects.findLast((effect) => some.includes(effect)) ?? 'none';
+
 export interface GrantEffect {
   /** Of the grant. */
   path: string;
   effect: Effect;
-  /** The grant as a whole, the rows that it covers, the values that it allows, or fields that it shows or lets be written. */
-  kind: 'grant' | 'rows' | 'values' | 'fields' | 'write';
+  /** The grant as a whole, the rows that it covers, the values that it allows, fields that it shows or lets be written, or an attribute of the profile. */
+  kind: 'grant' | 'rows' | 'values' | 'fields' | 'write' | 'attribute';
   /** For people; empty if the kind says it all. */
   text: string;
 }

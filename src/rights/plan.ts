@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalText } from './rule-document.ts';
 import { pathOfGrant, singleGrants, type ProfileDocument, type RightsDocuments, type RoleDocument, type SingleGrant } from './documents.ts';
 import { effectsOfGrant, type GrantEffect } from './grant-effects.ts';
+import { rolesThatUse } from './used-variables.ts';
 import type { AttributeOwner } from './vocabulary.ts';
 
 /** One document that a plan makes, changes or deletes: `roles/clerk`, `profiles/sales`, `attributes/user/regions`. */
@@ -90,8 +91,30 @@ export function effectsOnProfiles(before: RightsDocuments, after: RightsDocument
     const [old, next] = [grantsOfProfile(before, profile), grantsOfProfile(after, profile)];
     const both = { before: [...old.values()], after: [...next.values()] };
     const paths = [...new Set([...old.keys(), ...next.keys()])].toSorted();
-    const effects = paths.flatMap((path) => effectsOfGrant({ path, before: old.get(path), after: next.get(path) }, both));
+    const effects = [
+      ...paths.flatMap((path) => effectsOfGrant({ path, before: old.get(path), after: next.get(path) }, both)),
+      ...effectsOfAttributes(profile, before, after),
+    ];
     return effects.length > 0 ? [{ profile, effects }] : [];
+  });
+}
+
+/** Rules that name an attribute of the profile may cover more with another value. */
+function effectsOfAttributes(profile: string, before: RightsDocuments, after: RightsDocuments): GrantEffect[] {
+  const { roles = [], attributes: next = {} } = after.profiles.get(profile) ?? {};
+  const { attributes: old = {} } = before.profiles.get(profile) ?? {};
+  const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].filter(
+    (name) => canonicalText([old[name]]) !== canonicalText([next[name]]),
+  );
+  return names.toSorted().map((name): GrantEffect => {
+    const isUsed = rolesThatUse(`profile.${name}`, after, roles).length > 0;
+    const text = next[name] === undefined ? 'has no value any more' : 'has another value';
+    return {
+      path: `profiles/${profile}/${name}`,
+      effect: isUsed ? (next[name] === undefined ? 'narrow' : 'widen') : 'none',
+      kind: 'attribute',
+      text,
+    };
   });
 }
 

@@ -13,6 +13,7 @@ import { Actions, nextPassword } from '../support/actions.ts';
 import { agingToken, sessionOf } from '../support/clock.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { RefusedCommits } from '../support/refused-commits.ts';
+import { rightsDirectory } from '../support/rights-directory.ts';
 import { cookieOf, useService, type TestService } from '../support/service.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 
@@ -250,6 +251,18 @@ const changes: Row[] = [
     admin(({ user }) => ['user', 'profile', 'remove', user, `${user}-second`]),
   ],
   ['role create', 0, 'role', ['role.created'], admin(({ user }) => ['role', 'create', `${user}-made`])],
+  [
+    'rights apply',
+    0,
+    'role_grant',
+    ['role.updated', 'rights.applied'],
+    async (caller) => {
+      const files = { [`roles/${caller.user}-filed.yaml`]: { grants: [{ entity: 'order', actions: ['read'] }] } };
+      const directory = await rightsDirectory(files);
+      return await admin(() => ['rights', 'apply', directory])(caller);
+    },
+    admin(({ user }) => ['role', 'create', `${user}-filed`]),
+  ],
   ['role grant', 0, 'role_grant', ['role.granted'], admin(({ user }) => ['role', 'grant', user, '--entity', 'order', '--actions', 'read'])],
   ['role revoke', 0, 'role_grant', ['role.revoked'], admin(({ user }) => ['role', 'revoke', user, '--entity', '*', '--actions', 'read'])],
   [

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AdminCommand } from '../support/admin.ts';
 import { removeAttribute } from '../../src/administration/attributes/use-cases.ts';
+import { undeclaredFields } from '../../src/filter/fields.ts';
 import { grantByRule } from '../../src/administration/roles/use-cases.ts';
 import { owner, useService } from '../support/service.ts';
 
@@ -78,7 +79,7 @@ describe('attribute set, list and remove', () => {
     await admin.say(['role', 'create', 'scout']);
     const wanted = { entities: ['walk'], actions: ['read'] as const, name: 'zone', document: { filter: { zone: { $var: 'user.zone' } } } };
     const sources = {
-      typeOf: async () => undefined,
+      typeOf: async () => ({ revision: '0', fields: undeclaredFields }),
       // The rule is read while the attribute is there, which is then removed.
       variableTypes: async () => {
         const variables = { names: ['user.zone'], typeOf: () => 'string' as const };

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { AdminCommand, runAdmin } from '../support/admin.ts';
+import { writeRights } from '../support/rights-directory.ts';
 import { createDatabase } from '../support/database.ts';
 
 const desk = {
@@ -80,6 +81,16 @@ test('every command of docs/admin.md prints the output written there, run from t
   await writeFile(join(backups, 'products.csv'), 'number,price\n1,9.50\n2,4.25\n3,12\n');
   const [, rule = ''] = /^```json\n(\{ "filter".*)\n```$/m.exec(documented) ?? [];
   await writeFile(join(backups, 'rule.json'), rule);
+  await writeRights(join(backups, 'more-rights'), {
+    'roles/editor.yaml': {
+      description: 'Keeps customers up to date',
+      grants: [
+        { entity: '*', actions: ['read'], filter: { $createdBy: { $var: 'user.name' } } },
+        { entity: 'customer', actions: ['create', 'read', 'update'] },
+        { entity: 'order', actions: ['create', 'read', 'update', 'label'] },
+      ],
+    },
+  });
   const targetUrl = new URL(target.url);
   vi.stubEnv('PGPASSWORD', decodeURIComponent(targetUrl.password));
   targetUrl.password = '';

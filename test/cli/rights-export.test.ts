@@ -192,7 +192,7 @@ test.each<[string, Record<string, unknown>, string]>([
     'attributes.yaml: /user/name: This value is not accepted.',
   ],
   ['an attribute of nobody', { 'attributes.yaml': { users: {} } }, 'attributes.yaml: /users: This name is not known here.'],
-])('1 — %s is refused with its file and its place', async (_, files, line) => {
+])('1 — %s is refused with its file and its place (rule 174)', async (_, files, line) => {
   const directory = await rightsDirectory(files);
   const refusal = await admin.refusal(['rights', 'status', directory]);
   expect(refusal).toMatch(/^rights: /);

@@ -13,6 +13,7 @@ import { readDocumentText } from '../../rights/document-text.ts';
 import type { DocumentRead } from '../../rights/file-faults.ts';
 import { readAttributes, readProfile, readRole } from '../../rights/files.ts';
 import { isRoleOrProfileName } from '../../rights/names.ts';
+import type { RefusedRights } from './check.ts';
 
 /** The documents of a directory. */
 export interface RightsFiles extends RightsDocuments {
@@ -41,6 +42,13 @@ export function fileFaultText(file: string, fault: Fault): string {
   const { detail, expected } = describeFault('en', fault);
   const place = fault.pointer ? `${file}: ${fault.pointer}` : file;
   return `${place}: ${detail}${expected === undefined ? '' : ` Expected: ${expected}.`}`;
+}
+
+/** A line for each fault of a refusal. A document without a file is called by its path. */
+export function problemsOf({ faults }: RefusedRights, { files }: RightsFiles, label: string): string[] {
+  return faults.map(
+    ({ path, fault }) => `${label}: ${fileFaultText(files.get(path.startsWith('attributes/') ? 'attributes' : path) ?? path, fault)}`,
+  );
 }
 
 class DirectoryReader implements RightsFiles {

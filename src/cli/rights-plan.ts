@@ -1,0 +1,118 @@
+/** `rights plan` and `rights apply`: from files to the rights in force. */
+import type { Command } from 'commander';
+import { RefusedRights } from '../administration/rights/check.ts';
+import { needsConfirmation, planRights, type RightsPlanRequest, type RightsPlan } from '../administration/rights/plan.ts';
+import { problemsOf, readRightsDirectory, type RightsFiles } from '../administration/rights/read-directory.ts';
+import { applyRights } from '../administration/rights/use-cases.ts';
+import { ConfigError } from '../config/settings.ts';
+import { readIssuers } from '../oidc/issuers-file/read.ts';
+import { claimTypes } from '../oidc/provisioning/claimed-rights.ts';
+import { digestText } from './arguments.ts';
+import { addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { printableText, tableText, type CommandOutcome } from './output.ts';
+
+interface RightsPlanOptions {
+  prune?: true;
+}
+
+interface RightsApplyOptions extends RightsPlanOptions {
+  confirm?: string;
+}
+
+const directoryArgument = ['<directory>', 'the directory with roles/, profiles/ and attributes.yaml'] as const;
+const pruneOption = ['--prune', 'delete roles, profiles and attributes without a file'] as const;
+
+export function planCommand(rights: Command, desk: Desk): void {
+  addCommand(rights, 'plan', 'tell what applying files would do; exit code 0: nothing, 3: changes, 4: they need a confirmation', [
+    'rights plan rights/',
+    'rights plan rights/ --prune --json',
+  ])
+    .argument(...directoryArgument)
+    .option(...pruneOption)
+    .action((directory: string, options: Shown & RightsPlanOptions) =>
+      onDatabase(desk, options, (admin) => plan(admin, directory, options)),
+    );
+}
+
+export function applyCommand(rights: Command, desk: Desk): void {
+  addCommand(rights, 'apply', 'put the rights of files in force, all or none', [
+    'rights apply rights/',
+    'rights apply rights/ --prune --confirm 9f86d0…',
+  ])
+    .argument(...directoryArgument)
+    .option(...pruneOption)
+    .option('--confirm <digest>', 'the digest that the plan prints; needed where rights widen or are locked', digestText)
+    .action((directory: string, options: Shown & RightsApplyOptions) =>
+      onDatabase(desk, options, (admin) => apply(admin, directory, options)),
+    );
+}
+
+async function plan(admin: Admin, directory: string, options: RightsPlanOptions): Promise<CommandOutcome> {
+  const files = await readRightsDirectory(directory, 'rights');
+  const { plan: planned } = await planRights(admin.store.db, await planOptions(admin, files, options)).catch(throwFaults(files));
+  return { ...report(planned), exitCode: planned.steps.length === 0 ? 0 : needsConfirmation(planned) ? 4 : 3 };
+}
+
+async function apply(admin: Admin, directory: string, options: RightsApplyOptions): Promise<CommandOutcome> {
+  const { store, by } = admin;
+  const { confirm } = options;
+  const files = await readRightsDirectory(directory, 'rights');
+  const { plan: planned, isApplied } = await applyRights(store, by, { ...(await planOptions(admin, files, options)), confirm }).catch(
+    throwFaults(files),
+  );
+  const reported = report(planned);
+  if (!isApplied && planned.steps.length > 0) {
+    const reason = confirm === undefined ? 'this widens rights, or locks some' : 'another plan was confirmed';
+    return { ...reported, failure: `${reason}: give --confirm ${planned.digest}` };
+  }
+  const text = isApplied ? `Applied: ${planned.steps.map(({ path }) => printableText(path)).join(', ')}.` : reported.text;
+  return { document: { ...planned, changed: isApplied }, text };
+}
+
+async function planOptions(
+  { config, desk }: Admin,
+  files: RightsFiles,
+  { prune = false }: { prune?: boolean },
+): Promise<RightsPlanRequest> {
+  const types = claimTypes(await readIssuers(config.issuersFile, desk.environment()));
+  return { files, prune, claims: new Map([...types.values()].flatMap((claims) => Array.from(claims))) };
+}
+
+const throwFaults =
+  (files: RightsFiles) =>
+  (error: unknown): never => {
+    throw error instanceof RefusedRights ? new ConfigError(problemsOf(error, files, 'rights')) : error;
+  };
+
+function report(plan: RightsPlan): CommandOutcome {
+  if (plan.steps.length === 0) return { document: plan, text: 'Nothing to do: the rights are in force as the files have them.' };
+  const steps = tableText(
+    ['DOCUMENT', 'STEP'],
+    plan.steps.map(({ path, kind }) => [path, kind]),
+    '',
+  );
+  const end = `effect: ${plan.effect}${needsConfirmation(plan) ? `, needs --confirm ${plan.digest}` : ''}`;
+  return { document: plan, text: [steps, ...plan.profiles.map(describeProfile), ...linesOf(plan), end].join('\n\n') };
+}
+
+function describeProfile({ profile, people, keys, effects }: RightsPlan['profiles'][number]): string {
+  const rows = effects.map(({ effect, kind, path, text }) => [`  ${effect}`, kind, path, text]);
+  return `${printableText(profile)}: ${count(people, 'person', 'people')}, ${count(keys, 'key', 'keys')}\n${tableText(['  EFFECT', 'KIND', 'GRANT', 'CHANGE'], rows, '')}`;
+}
+
+/** The effects that concern no single profile. */
+function linesOf({ attributes, locks }: RightsPlan): string[] {
+  const declared = attributes.flatMap(({ path, effect, unfit }) => {
+    const missing = unfit > 0 ? `: ${count(unfit, 'value is', 'values are')} not of the new type, and count as missing` : '';
+    return effect === 'none' && unfit === 0 ? [] : [`${effect}  ${path}${missing}`];
+  });
+  const locked = locks.map((lock) =>
+    'key' in lock
+      ? `lock  the key ${lock.key} of ${lock.user} loses all its rights`
+      : `lock  nobody is left who may ${lock.action} ${lock.entity}`,
+  );
+  const lines = [...declared, ...locked].map(printableText);
+  return lines.length > 0 ? [lines.join('\n')] : [];
+}
+
+const count = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`;
