@@ -2,7 +2,7 @@
  * Removes what is stored of an entity for good: from the trash, and from all its versions. What stays is who changed it and when, and the audit trail
  * (decision 149).
  */
-import { sql, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Caller } from '../../authn/caller.ts';
 import type { Database } from '../../database/tables.ts';
 import { afterCommittedPart } from '../../database/failure.ts';
@@ -69,6 +69,18 @@ export async function purgeEntity(
   await afterCommittedPart(purge, () => isPartlyDone);
 }
 
+/** Whether a purge that finds no live entity would find something stored of it: in the trash, or in the history. */
+export async function isStored(db: Kysely<Database>, permit: Permit<'purge'>, key: string): Promise<boolean> {
+  const stored = (table: 'entity_trash' | 'entity_change') => sql`select from ${sql.table(table)} where ${rowsAt(permit, key, table)}`;
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (${stored('entity_trash')}) or exists (${stored('entity_change')} and fields is not null) as found`.execute(db);
+  return rows[0]?.found === true;
+}
+
+/** SQL: the rows of the entity in a table that the permit covers. */
+const rowsAt = (permit: Permit<'purge'>, key: string, table: 'entity_trash' | 'entity_change') =>
+  sql`${rowsOfPermit(permit, table)} and key = ${key}::bigint`;
+
 class Purge {
   readonly #trx: Transaction<Database>;
   readonly #permit: Permit<'purge'>;
@@ -103,7 +115,7 @@ class Purge {
 
   async #takeFromTrash(): Promise<LastRow | undefined> {
     const { rows } = await sql<LastRow>`
-      delete from entity_trash where ${this.#covers('entity_trash')} and key = ${this.#key}::bigint
+      delete from entity_trash where ${rowsAt(this.#permit, this.#key, 'entity_trash')}
       returning version, created_at as "createdAt", created_by as "createdBy"`.execute(this.#trx);
     const [row] = rows;
     if (row) requirePrecondition(undefined, this.#guard, row.version);
@@ -114,7 +126,7 @@ class Purge {
   async #lastVersion(): Promise<LastRow | undefined> {
     const { rows } = await sql<LastRow>`
       select version, created_at as "createdAt", created_by as "createdBy" from entity_change
-      where ${this.#covers('entity_change')} and key = ${this.#key}::bigint and fields is not null
+      where ${rowsAt(this.#permit, this.#key, 'entity_change')} and fields is not null
       order by version desc, id desc limit 1`.execute(this.#trx);
     return rows[0];
   }
@@ -130,9 +142,5 @@ class Purge {
       value: (name) => sql`${this.#change[name]}`,
       returning: sql.ref('key'),
     }).execute(this.#trx);
-  }
-
-  #covers(table: 'entity_trash' | 'entity_change') {
-    return rowsOfPermit(this.#permit, table);
   }
 }
