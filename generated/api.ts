@@ -165,6 +165,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/permissions/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain what the caller may do
+         * @description Says how a request on an entity would be answered now: `status`, `code` and `faults` are those of the request, made by its own statements.
+         *     It changes nothing. `grants` says what each grant of the action finds on the entity.
+         *
+         *     Without `key` it is about the name, and `rows` has the condition on entities. Without `action` each action is explained, in `actions`.
+         *     Without `set` the fields of a create are not judged, and an update changes nothing. `if-match` among the `limits` says that the request
+         *     also needs `If-Match`.
+         *
+         *     An answer tells nothing that the requests of the caller do not tell. An entity that the caller may not read is explained like a missing one. A
+         *     finding that would tell of a hidden value is left out.
+         */
+        post: operations["checkOwnPermission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/password": {
         parameters: {
             query?: never;
@@ -1064,6 +1092,85 @@ export interface components {
             set?: {
                 [key: string]: unknown;
             };
+        };
+        /** @description A request on entities of a name, or on one of them. */
+        PermissionQuestion: {
+            entity: components["schemas"]["EntityName"];
+            key?: components["schemas"]["Int64"];
+            /**
+             * @description The action. `create` and `type` take no `key`.
+             * @enum {string}
+             */
+            action?: "create" | "read" | "update" | "delete" | "type" | "purge" | "label";
+            set?: components["schemas"]["Fields"];
+        };
+        /** @description The explanation of the action, or of each action if the question names none. */
+        PermissionAnswer: components["schemas"]["Permission"] | components["schemas"]["PermissionList"];
+        /** @description The explanation of each action. */
+        PermissionList: {
+            /** @description The active profile; null for a user without one. */
+            profile: string | null;
+            /** @description The explanations. */
+            actions: components["schemas"]["Permission"][];
+        };
+        /** @description How a request would be answered, and why. */
+        Permission: {
+            /**
+             * @description The action of the request.
+             * @enum {string}
+             */
+            action: "create" | "read" | "update" | "delete" | "type" | "purge" | "label";
+            /** @description Whether the request would be done. */
+            allowed: boolean;
+            /** @description The status of its answer. */
+            status: number;
+            /** @description The code of the problem with which it would be refused. */
+            code?: string;
+            /** @description The faults of that problem. */
+            faults: {
+                /** @description RFC 6901 pointer into the fields; empty for the entity as a whole. */
+                pointer: string;
+                /** @description The code of the fault. */
+                code: string;
+            }[];
+            /** @description The active profile; null for a user without one. */
+            profile: string | null;
+            /** @description The grants of the action. None for an entity that the caller may not read. */
+            grants: components["schemas"]["ExplainedGrant"][];
+            /**
+             * @description The filter of the entities that the grants are about, with the values of the caller in place of variables; `$hidden` stands for tests of fields
+             *     that no grant shows. Left out without a grant.
+             */
+            rows?: {
+                [key: string]: unknown;
+            };
+            /** @description The shown fields, for `create`, `read` and `update`. `*` stands for those that the type does not name. */
+            fields?: {
+                /** @description The fields that a read shows, of this entity or of some. */
+                readable: string[];
+                /** @description The fields that the action may write. */
+                writable: string[];
+            };
+            /**
+             * @description Conditions besides the grants. `scope`: the credential does not have the action. `if-match`: the request needs `If-Match`. `missing-variable`:
+             *     a rule compares with a value that the caller lacks.
+             */
+            limits: ("scope" | "if-match" | "missing-variable")[];
+        };
+        /** @description A grant, and what it finds on the entity. A finding is left out if nothing was tested, or if it would tell of a hidden value. */
+        ExplainedGrant: {
+            /** @description The name of the role. */
+            role: string;
+            /** @description The name of the rule; `any` or `own` for a grant without one. */
+            grant: string;
+            /** @description Whether its filter holds for the entity as it is. */
+            covers?: boolean;
+            /** @description Whether its check holds for the entity afterwards. */
+            check?: boolean;
+            /** @description The members of the rule that do not hold; empty texts for those about fields that are hidden here. */
+            failed: string[];
+            /** @description The fields that it lets the caller write, as the rule lists them. */
+            write?: string[];
         };
         /** @description Actions on an entity. */
         Grant: {
@@ -2771,6 +2878,40 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RefreshConflict"];
             413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkOwnPermission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The request that the caller thinks of. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PermissionQuestion"];
+            };
+        };
+        responses: {
+            /** @description The explanation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["IdentityNotLinked"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -11,6 +11,7 @@ export const operations = {
   listProfiles: { method: 'GET', path: '/auth/profiles', tag: 'Profiles', caller: 'principal' },
   selectDefaultProfile: { method: 'POST', path: '/auth/profile', tag: 'Profiles', caller: 'principal' },
   selectProfile: { method: 'POST', path: '/auth/profile/{name}', tag: 'Profiles', caller: 'principal' },
+  checkOwnPermission: { method: 'POST', path: '/auth/permissions/check', tag: 'Permissions', caller: 'principal' },
   changePassword: { method: 'POST', path: '/auth/password', tag: 'Password', caller: 'principal' },
   listKeys: { method: 'GET', path: '/auth/keys', tag: 'API keys', caller: 'principal' },
   createKey: { method: 'POST', path: '/auth/keys', tag: 'API keys', caller: 'principal' },

@@ -48,6 +48,7 @@ import { logRequests, loggerOptions } from './telemetry/logging.ts';
 import { sendServerTiming } from './telemetry/server-timing.ts';
 import { followRequests } from './telemetry/spans.ts';
 import { passwordHandlers } from './password/handlers.ts';
+import { permissionHandlers } from './permissions/handlers.ts';
 import { profileHandlers } from './profiles/handlers.ts';
 import { carrySessions, problemAfterCommit } from './sessions/fastify-session.ts';
 import { sessionCookie } from './sessions/cookie.ts';
@@ -135,6 +136,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const handlers: Handlers = {
     ...sessionHandlers(context, schemes, limitUnknown, loginByToken),
     ...profileHandlers(context),
+    ...permissionHandlers(context),
     ...passwordHandlers(context),
     ...keyHandlers(context),
     ...oidcHandlers(context),

@@ -282,6 +282,138 @@ export type GrantRule = {
 };
 
 /**
+ * A request on entities of a name, or on one of them.
+ */
+export type PermissionQuestion = {
+    entity: EntityName;
+    key?: Int64;
+    /**
+     * The action. `create` and `type` take no `key`.
+     */
+    action?: 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge' | 'label';
+    set?: Fields;
+};
+
+/**
+ * The explanation of the action, or of each action if the question names none.
+ */
+export type PermissionAnswer = Permission | PermissionList;
+
+/**
+ * The explanation of each action.
+ */
+export type PermissionList = {
+    /**
+     * The active profile; null for a user without one.
+     */
+    profile: string | null;
+    /**
+     * The explanations.
+     */
+    actions: Array<Permission>;
+};
+
+/**
+ * How a request would be answered, and why.
+ */
+export type Permission = {
+    /**
+     * The action of the request.
+     */
+    action: 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge' | 'label';
+    /**
+     * Whether the request would be done.
+     */
+    allowed: boolean;
+    /**
+     * The status of its answer.
+     */
+    status: number;
+    /**
+     * The code of the problem with which it would be refused.
+     */
+    code?: string;
+    /**
+     * The faults of that problem.
+     */
+    faults: Array<{
+        /**
+         * RFC 6901 pointer into the fields; empty for the entity as a whole.
+         */
+        pointer: string;
+        /**
+         * The code of the fault.
+         */
+        code: string;
+    }>;
+    /**
+     * The active profile; null for a user without one.
+     */
+    profile: string | null;
+    /**
+     * The grants of the action. None for an entity that the caller may not read.
+     */
+    grants: Array<ExplainedGrant>;
+    /**
+     * The filter of the entities that the grants are about, with the values of the caller in place of variables; `$hidden` stands for tests of fields
+     * that no grant shows. Left out without a grant.
+     *
+     */
+    rows?: {
+        [key: string]: unknown;
+    };
+    /**
+     * The shown fields, for `create`, `read` and `update`. `*` stands for those that the type does not name.
+     */
+    fields?: {
+        /**
+         * The fields that a read shows, of this entity or of some.
+         */
+        readable: Array<string>;
+        /**
+         * The fields that the action may write.
+         */
+        writable: Array<string>;
+    };
+    /**
+     * Conditions besides the grants. `scope`: the credential does not have the action. `if-match`: the request needs `If-Match`. `missing-variable`:
+     * a rule compares with a value that the caller lacks.
+     *
+     */
+    limits: Array<'scope' | 'if-match' | 'missing-variable'>;
+};
+
+/**
+ * A grant, and what it finds on the entity. A finding is left out if nothing was tested, or if it would tell of a hidden value.
+ */
+export type ExplainedGrant = {
+    /**
+     * The name of the role.
+     */
+    role: string;
+    /**
+     * The name of the rule; `any` or `own` for a grant without one.
+     */
+    grant: string;
+    /**
+     * Whether its filter holds for the entity as it is.
+     */
+    covers?: boolean;
+    /**
+     * Whether its check holds for the entity afterwards.
+     */
+    check?: boolean;
+    /**
+     * The members of the rule that do not hold; empty texts for those about fields that are hidden here.
+     */
+    failed: Array<string>;
+    /**
+     * The fields that it lets the caller write, as the rule lists them.
+     */
+    write?: Array<string>;
+};
+
+/**
  * Actions on an entity.
  */
 export type Grant = {
@@ -2223,6 +2355,86 @@ export type SelectProfileResponses = {
 };
 
 export type SelectProfileResponse = SelectProfileResponses[keyof SelectProfileResponses];
+
+export type CheckOwnPermissionData = {
+    /**
+     * The request that the caller thinks of.
+     */
+    body: PermissionQuestion;
+    path?: never;
+    query?: never;
+    url: '/auth/permissions/check';
+};
+
+export type CheckOwnPermissionErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The bearer token is good, and no user is linked to its issuer and subject. Or the request has the session cookie and came from a foreign
+     * site.
+     *
+     */
+    403: Problem & {
+        code?: 'identity-not-linked' | 'csrf-rejected';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type CheckOwnPermissionError = CheckOwnPermissionErrors[keyof CheckOwnPermissionErrors];
+
+export type CheckOwnPermissionResponses = {
+    /**
+     * The explanation.
+     */
+    200: PermissionAnswer;
+};
+
+export type CheckOwnPermissionResponse = CheckOwnPermissionResponses[keyof CheckOwnPermissionResponses];
 
 export type ChangePasswordData = {
     /**

@@ -11,19 +11,23 @@ import type {
   KeyRequest,
   KeyRotation,
   NewKey,
+  PermissionQuestion,
   ProfileList,
   ProviderAddress,
+  SessionInfo,
+  SessionList,
+  SessionsEnded,
   TypeDocument,
   TypePlan,
 } from '../../generated/client/types.gen.ts';
 import type { Batch } from './batch.ts';
-import type { SessionInfo, SessionList, SessionsEnded } from '../../generated/client/types.gen.ts';
 import type { ClientOptions, SignIn } from './client-options.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { CookieJar, fetchStoresCookies } from './cookies.ts';
 import { Entities } from './entities.ts';
 import { Http } from './http.ts';
 import { withIdempotencyKey, type CallOptions, type Client, type WriteOptions } from './operation.ts';
+import { checkOwnPermission, type AnswerTo } from './permission.ts';
 import { deliverResult, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { standardRetry, type RetryPolicy } from './retry.ts';
 import { Rotation } from './rotation.ts';
@@ -114,6 +118,11 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     const { session } = found.value;
     if (session === null) return mapResult(found, () => undefined);
     return await operations.revokeSession({ client: this.http, path: { id: session.id }, ...options });
+  }
+
+  /** Explains how the service would answer a request, and why; without an action each action. It changes nothing. */
+  async checkOwnPermission<Q extends PermissionQuestion>(question: Q, options: CallOptions = {}): Promise<Outcome<S, AnswerTo<Q>>> {
+    return deliverResult(this.#style, await checkOwnPermission(this.http, question, options));
   }
 
   async listProfiles(options: CallOptions = {}): Promise<Outcome<S, ProfileList>> {

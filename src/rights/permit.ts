@@ -144,7 +144,7 @@ function requireGrants(principal: Principal, entity: string, action: Action): re
 }
 
 /** The grants by which the caller reads entities; none without the right, or outside of the scopes. */
-const readGrants = (principal: Principal, entity: string): readonly Grant[] =>
+export const readGrants = (principal: Principal, entity: string): readonly Grant[] =>
   isPermitted(principal, entity, 'read') ? grantsFor(principal, entity, 'read') : [];
 
 const hasRule = (grants: readonly Grant[]): boolean => grants.some(({ kind }) => kind === 'rule');
@@ -161,12 +161,24 @@ function viewFor(principal: Principal, entity: string, grants: readonly Grant[])
   return viewOf(grants, sensitiveOf(principal, entity), callerOf(principal));
 }
 
-function changeRuleOf(principal: Principal, entity: string, grants: readonly Grant[]): ChangeRule {
+/** The entities to which the caller may refer, whatever the scopes of its credential. Undefined: none. */
+export const referableRows = (principal: Principal, entity: string): Coverage | undefined =>
+  coverageFor(principal, entity, 'label', 'read');
+
+/** Returns whether a grant of `read` shows the caller a field, in whatever row. */
+export function shownSomewhere(principal: Principal, entity: string): (name: string) => boolean {
+  const view = viewFor(principal, entity, readGrants(principal, entity));
+  return (name) => view.kind === 'whole' || view.showing(name) !== 'never';
+}
+
+/** The tests of the grants, and beside them those of the grants of `read`. */
+export function changeRuleOf(principal: Principal, entity: string, grants: readonly Grant[]): ChangeRule {
   return new ChangeRule(grants, readGrants(principal, entity), sensitiveOf(principal, entity), callerOf(principal));
 }
 
 const noSensitive: ReadonlySet<string> = new Set();
-const sensitiveOf = ({ rules }: Principal, entity: string) => rules?.sensitiveOf(entity) ?? noSensitive;
+/** The fields that the type of the name calls sensitive. */
+export const sensitiveOf = ({ rules }: Principal, entity: string) => rules?.sensitiveOf(entity) ?? noSensitive;
 
 const hasSensitive = (principal: Principal, entity: string): boolean => sensitiveOf(principal, entity).size > 0;
 
@@ -174,13 +186,16 @@ const callerOf = (principal: Principal): CallerVariables =>
   callerVariables(principal.user.name, principal.rules?.variables ?? variablesOf(principal));
 
 /** The caller's grants for the action, by the name of the entities and by `*`. */
-function grantsFor({ grants, rules }: Principal, entity: string, action: Action): readonly Grant[] {
+function grantsFor(principal: Principal, entity: string, action: Action): readonly Grant[] {
   return [entity, '*'].flatMap((name) =>
-    (grants.get(name)?.get(action) ?? []).map((condition) => {
-      if (condition === 'any') return anyGrant;
-      return condition === 'own' ? ownGrant : (rules?.grantOf(condition, name, action) ?? unboundGrant);
-    }),
+    (principal.grants.get(name)?.get(action) ?? []).map((condition) => grantOf(principal, { entity: name, action, condition })),
   );
+}
+
+/** The grant that a row of a role is for the caller. */
+export function grantOf({ rules }: Principal, { entity, action, condition }: GrantRow): Grant {
+  if (condition === 'any') return anyGrant;
+  return condition === 'own' ? ownGrant : (rules?.grantOf(condition, entity, action) ?? unboundGrant);
 }
 
 const isInScope = ({ scopes }: Principal, entity: string, action: Action): boolean =>

@@ -36,6 +36,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   endSession: (client) => client.endSession(),
   refreshSession: (client) => client.refreshSession(),
   listProfiles: (client) => client.listProfiles(),
+  checkOwnPermission: (client) => client.checkOwnPermission({ entity: 'customer', action: 'read' }),
   selectProfile: (client) => client.selectProfile('sales'),
   selectDefaultProfile: (client) => client.selectDefaultProfile(),
   changePassword: (client) => client.changePassword({ current: 'x', next: 'y' }),

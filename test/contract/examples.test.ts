@@ -118,6 +118,7 @@ const given: Record<string, () => Promise<unknown>> = {
   queryEntities: () => seedCustomer(3, customer),
   aggregateEntities: () => seedCustomer(3, customer),
   getEntity: () => seedCustomer(3, customer),
+  checkOwnPermission: () => seedCustomer(3, customer),
   exportEntities: seedDeclaredCustomer,
   exportQuery: seedDeclaredCustomer,
   listVersions: async () => {

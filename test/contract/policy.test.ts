@@ -189,6 +189,10 @@ const requests: Record<OperationId, (caller: Caller) => Promise<Parts>> = {
   }),
   refreshSession: alone,
   listProfiles: alone,
+  checkOwnPermission: async (caller) => {
+    const { name, key } = await newEntity(caller);
+    return { body: { entity: name, key, action: 'update', set: { a: newValue() } } };
+  },
   selectDefaultProfile: alone,
   selectProfile: async ({ user }) => ({ values: { name: user } }),
   changePassword: async () => {

@@ -244,6 +244,12 @@ export class ValidCaller {
     exportEntities: async (_caller, { path }) => ({ values: path, without: ['search', 'sort'] }),
     exportQuery: async (_caller, { path }) => ({ values: path, body: { filter: { a: 1 } } }),
     restoreEntity: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), query: { version: '1' } }),
+    checkOwnPermission: async ({ name: owner }, { lot }) => {
+      const key = String(++this.#last);
+      await seed(this.#service, 'note', key, { a: 1 }, owner);
+      const action = ['read', 'update', 'delete', 'label'][lot % 5];
+      return { body: { entity: 'note', key, ...(action && { action }), ...(action === 'update' && { set: { a: lot } }) } };
+    },
     runBatch: async ({ name: owner }) => {
       const key = String(++this.#last);
       await seed(this.#service, 'note', key, { a: 1 }, owner);
