@@ -195,6 +195,14 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
+/** Operations that `checkOwnPermission` explains. */
+const explainable: fc.Arbitrary<Operation> = fc.oneof(
+  fc.record({ kind: kind('get'), place, fields: fc.constant([]) }),
+  { weight: 3, arbitrary: fc.record({ kind: kind('create'), fields: sentFields }) },
+  { weight: 5, arbitrary: fc.record({ kind: kind('update'), place, fields: patch }) },
+  { weight: 2, arbitrary: fc.record({ kind: kind('delete'), place }) },
+);
+
 export interface RandomCase {
   isDeclared: boolean;
   grants: RandomGrant[];
@@ -209,12 +217,16 @@ export interface RandomCase {
 /** The number of operations of most cases. */
 export const operationsOfCase = 8;
 
-export const randomCases: fc.Arbitrary<RandomCase> = fc.record({
-  isDeclared: fc.boolean(),
-  grants: fc.array(grant, { minLength: 1, maxLength: 4, size: 'max' }),
-  region: fc.option(values.a, { nil: undefined }),
-  regions: fc.option(fc.subarray(places), { nil: undefined }),
-  sensitive: fc.nat(3).map((lot) => (lot === 0 ? ['m'] : [])),
-  rows: fc.array(row, { minLength: 1, maxLength: 5, size: 'max' }),
-  operations: fc.array(operation, { minLength: 1, maxLength: operationsOfCase, size: 'max' }),
-});
+const casesOf = (each: fc.Arbitrary<Operation>): fc.Arbitrary<RandomCase> =>
+  fc.record({
+    isDeclared: fc.boolean(),
+    grants: fc.array(grant, { minLength: 1, maxLength: 4, size: 'max' }),
+    region: fc.option(values.a, { nil: undefined }),
+    regions: fc.option(fc.subarray(places), { nil: undefined }),
+    sensitive: fc.nat(3).map((lot) => (lot === 0 ? ['m'] : [])),
+    rows: fc.array(row, { minLength: 1, maxLength: 5, size: 'max' }),
+    operations: fc.array(each, { minLength: 1, maxLength: operationsOfCase, size: 'max' }),
+  });
+
+export const randomCases = casesOf(operation);
+export const explainableCases = casesOf(explainable);

@@ -5,8 +5,16 @@ import { expect } from 'vitest';
 import { inSchema } from '../../src/entities/companion/table.ts';
 import { declareType, type Entity } from './entities.ts';
 import type { ModelRow, ModelTargets, ModelVariables, TypeOf } from './filter-model.ts';
-import { fieldNames, operationsOfCase, randomCases, targetNames, type RandomCase, type RandomRow } from './random-rights.ts';
-import { RightsModel, typeOfDeclared, type Json, type ModelCaller } from './rights-model.ts';
+import {
+  explainableCases,
+  fieldNames,
+  operationsOfCase,
+  randomCases,
+  targetNames,
+  type RandomCase,
+  type RandomRow,
+} from './random-rights.ts';
+import { isRefusal, RightsModel, typeOfDeclared, type Json, type ModelCaller } from './rights-model.ts';
 import { RightsRequests } from './rights-requests.ts';
 import { RightsWorld, type ModelVersion, type Rows } from './rights-world.ts';
 import { callerWith } from './stubbed-rights.ts';
@@ -121,8 +129,8 @@ export class RightsCases {
     return new RightsCases(service, cookie, { p: await targetsOf(service, cookie) });
   }
 
-  /** Creates rows, a caller with the grants, and compares each operation with the model. */
-  async run(symbolic: RandomCase): Promise<void> {
+  /** Creates rows, a caller with the grants, and compares each operation with the model, and with `isExplained` with its explanation. */
+  async run(symbolic: RandomCase, { isExplained = false }: { isExplained?: boolean } = {}): Promise<void> {
     const { isDeclared, region, regions, sensitive, rows, operations, ...rights } = this.#withKeys(symbolic);
     const grants = rights.grants.map((grant) =>
       Object.assign(grant, { isUnbound: grant.isUnbound === true || !bindsReferences(grant, isDeclared) }),
@@ -156,8 +164,11 @@ export class RightsCases {
     for (const operation of operations) {
       const world = new RightsWorld(model, caller, isDeclared, before);
       const expected = world.answer(operation);
-      const answer = await new RightsRequests({ service: this.#service, name, caller: credential, world }).run(operation);
+      const requests = new RightsRequests({ service: this.#service, name, caller: credential, world });
       const told = JSON.stringify(operation);
+      const explained = isExplained ? await requests.explain(operation) : undefined;
+      const answer = await requests.run(operation);
+      if (explained) expect(explained, told).toEqual(isRefusal(answer) ? answer : { status: answer.status });
       expect(answer, told).toEqual(expected);
       before = await this.#stored(name);
       expect({ live: stateOf(before.live), trash: stateOf(before.trash) }, told).toEqual({
@@ -230,13 +241,27 @@ export class RightsCases {
 }
 
 /** Compares the service with the model in about as many operations, by a seed of its own unless one is given. `RIGHTS_SEED` repeats a run. */
-export async function checkRandomRights(service: TestService, operations: number, given = Date.now() % 1_000_000_000): Promise<void> {
+export async function checkRandomRights(service: TestService, operations: number, given = drawnSeed()): Promise<void> {
   const cases = await RightsCases.open(service);
+  await checkCases(randomCases, operations, given, (one) => cases.run(one));
+}
+
+/** Compares each explanation with the answer to its operation, likewise. */
+export async function checkExplanations(service: TestService, operations: number, given = drawnSeed()): Promise<void> {
+  const cases = await RightsCases.open(service);
+  await checkCases(explainableCases, operations, given, (one) => cases.run(one, { isExplained: true }));
+}
+
+const drawnSeed = () => Date.now() % 1_000_000_000;
+
+async function checkCases(
+  all: fc.Arbitrary<RandomCase>,
+  operations: number,
+  given: number,
+  check: (one: RandomCase) => Promise<void>,
+): Promise<void> {
   const seed = Number(process.env['RIGHTS_SEED'] ?? given);
   // Half of the most operations, since each case has one to the most.
   const numRuns = Math.ceil(operations / (operationsOfCase / 2));
-  await fc.assert(
-    fc.asyncProperty(randomCases, (one) => cases.run(one)),
-    { seed, numRuns },
-  );
+  await fc.assert(fc.asyncProperty(all, check), { seed, numRuns });
 }

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Entity } from './entities.ts';
 import type { ImportLine } from './imports.ts';
-import { refusal, type Json } from './rights-model.ts';
+import { refusal, type Json, type Refusal } from './rights-model.ts';
 import type { Expected, Operation, RightsWorld, Step } from './rights-world.ts';
 import type { Answer, Call, ProblemBody, TestService } from './service.ts';
 
@@ -14,6 +14,13 @@ type Body = Entity &
     groups: { key: Json; n: number; s?: string | null }[];
     results: { status: number; entity?: Entity }[];
   };
+
+interface Explained {
+  allowed: boolean;
+  status: number;
+  code?: string;
+  faults: { pointer: string; code: string }[];
+}
 
 /** One entity name, and its caller. */
 export interface RequestTarget {
@@ -55,6 +62,24 @@ export class RightsRequests {
     const { status, body, text } = await this.#send(method, path, json);
     if (status >= 500) throw new Error(`${status} ${text}`);
     return status >= 400 ? refusal(status, body.code, ...faultsOf(body)) : { status, says: says(body, text) };
+  }
+
+  /** How the service explains the operation before it is sent: the status, and of a refusal the code and the faults. */
+  async explain(operation: Operation): Promise<Refusal | { status: number }> {
+    const { service, caller, name, world } = this.#target;
+    const action = operation.kind === 'get' ? 'read' : operation.kind;
+    const question = {
+      entity: name,
+      action,
+      ...('place' in operation && { key: world.keyAt(operation.place) }),
+      ...((operation.kind === 'create' || operation.kind === 'update') && { set: operation.fields }),
+    };
+    const { status, body, text } = await service.call<Explained>('POST', '/auth/permissions/check', { ...caller, json: question });
+    expect(status, text).toBe(200);
+    expect(body.allowed, text).toBe(body.status < 400);
+    return body.allowed
+      ? { status: body.status }
+      : refusal(body.status, body.code ?? '', ...faultsOf({ errors: body.faults } as unknown as ProblemBody));
   }
 
   async run(operation: Operation): Promise<Expected> {
