@@ -1076,7 +1076,7 @@ export interface components {
             entity: string;
             /** @description What may be done. */
             actions: ("create" | "read" | "update" | "delete" | "purge" | "label")[];
-            /** @description The rows, as they are before a change. Without it they are all. */
+            /** @description The rows, as they are before a change; `$hidden` stands for a test of a field that no grant shows. Without it they are all. */
             filter?: {
                 [key: string]: unknown;
             };

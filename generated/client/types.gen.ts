@@ -254,7 +254,7 @@ export type GrantRule = {
      */
     actions: Array<'create' | 'read' | 'update' | 'delete' | 'purge' | 'label'>;
     /**
-     * The rows, as they are before a change. Without it they are all.
+     * The rows, as they are before a change; `$hidden` stands for a test of a field that no grant shows. Without it they are all.
      */
     filter?: {
         [key: string]: unknown;

@@ -113,7 +113,7 @@ class Decider {
     requireStoredSize(text, this.#view.limitBytes);
     const [judgement] = await judgeCreations(this.#store, permit, [text]);
     const checked = allowChange({ judgement, type, next: { text, fields } });
-    await requireReferences(this.#store, permit, checked.companion);
+    await requireReferences(this.#store, permit, checked.companion, { judgement });
     await this.#requireNoConflict(null, checked);
   }
 

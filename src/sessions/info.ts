@@ -5,6 +5,8 @@ import type { SessionInfoContext } from './context.ts';
 import { locales } from '../locales/negotiate.ts';
 import { maximumLength } from '../credentials/policy.ts';
 import { roleState } from '../accounts/roles.ts';
+import { shownSomewhere } from '../rights/permit.ts';
+import { shownRule } from '../rights/rule-text.ts';
 import { listProfiles, listRoles, type ProfileRow } from '../accounts/profiles.ts';
 import type { OwnSession } from './self-service.ts';
 
@@ -44,7 +46,7 @@ export async function sessionInfo(
         }
       : null,
     server: serverInfo(context),
-    ...(wanted?.roles && { roles: profile ? await describeRoles(context, profile.id) : [] }),
+    ...(wanted?.roles && { roles: profile ? await describeRoles(context, principal, profile.id) : [] }),
     ...(wanted?.profiles && { profiles: (await listProfiles(db, user.id)).map((row) => describeProfile(row, profile?.id)) }),
   };
 }
@@ -84,6 +86,11 @@ function serverInfo({ config, issuers, version }: SessionInfoContext): Schemas['
   };
 }
 
-async function describeRoles({ store: { db } }: SessionInfoContext, profileId: string): Promise<Schemas['Role'][]> {
-  return (await listRoles(db, profileId)).map(roleState);
+/** The roles of the active profile. Tests of fields that no grant shows the caller have no name (rule 172). */
+async function describeRoles({ store: { db } }: SessionInfoContext, principal: Principal, profileId: string): Promise<Schemas['Role'][]> {
+  const isVisible = (entity: string) => (entity === '*' ? () => true : shownSomewhere(principal, entity));
+  return (await listRoles(db, profileId)).map(roleState).map((role) => {
+    const rules = role.rules.map((rule) => shownRule(rule, isVisible(rule.entity)));
+    return Object.assign(role, { rules });
+  });
 }

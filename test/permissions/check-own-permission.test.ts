@@ -210,3 +210,16 @@ describe('checkOwnPermission', () => {
     expect(await faultsOf({ entity: 'order', user: 'root' })).toEqual([['/user', 'unknown']]);
   });
 });
+
+test('GET /auth?roles=1 names no field that a rule tests and no grant shows (rule 172)', async () => {
+  const blind = await userWith(
+    service(),
+    'blind',
+    order({ name: 'all', actions: ['read'], rule: { read: ['*', '-margin'] } }),
+    order({ name: 'rich', actions: ['update'], rule: { filter: { margin: { $gt: '10' }, region: 'north' }, write: ['note'] } }),
+  );
+  const { body } = await service().call<{ roles: { rules: { name: string; filter?: object }[] }[] }>('GET', '/auth?roles=1', blind);
+  expect(body.roles[0]?.rules.find(({ name }) => name === 'rich')?.filter).toEqual({ $hidden: true, region: 'north' });
+  const { body: seen } = await service().call<typeof body>('GET', '/auth?roles=1', clerk);
+  expect(seen.roles[0]?.rules.map(({ filter }) => filter)).toContainEqual(north);
+});
