@@ -164,3 +164,26 @@ export function assertFew(kind: 'role' | 'profile', rows: readonly CountedRule[]
     throw new Problem('validation-failed', { faults: [{ pointer: '', code: 'too-many-tests', values }] });
   }
 }
+
+/** The rules of a profile for one action on a name, or those of them that have one of the digests: at most five. */
+export function listRuleGrants(
+  db: Kysely<Database>,
+  profileId: string,
+  { entity, action, digests }: { entity: string; action: Action; digests?: readonly string[] | undefined },
+): Promise<{ role: string; grant: string }[]> {
+  return db
+    .selectFrom('profile_role')
+    .innerJoin('role', 'role.id', 'profile_role.role_id')
+    .innerJoin('role_grant', 'role_grant.role_id', 'role.id')
+    .where('profile_role.profile_id', '=', profileId)
+    .where('entity', 'in', [entity, '*'])
+    .where('action', '=', action)
+    .where('role_grant.name', 'is not', null)
+    .$if(digests !== undefined, (query) => query.where(sql<boolean>`condition = any(${digests})`))
+    .select(['role.name as role', 'role_grant.name as grant'])
+    .orderBy('role')
+    .orderBy('grant')
+    .limit(5)
+    .$narrowType<{ grant: string }>()
+    .execute();
+}

@@ -12,6 +12,7 @@ const denied = { event: 'permission.denied', reason: 'code' } as const;
 /** The events of problems by code. */
 export const problemEvents: Readonly<Partial<Record<ProblemCode, ProblemEvent>>> = {
   forbidden: denied,
+  'field-forbidden': denied,
   'insufficient-scope': denied,
   'fresh-login-required': denied,
   'csrf-rejected': { event: 'csrf.refused' },

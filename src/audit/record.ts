@@ -3,10 +3,13 @@
  * database that does not take it is a matter for the log.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { listRuleGrants } from '../accounts/role-rules.ts';
 import type { Caller, CallerLog } from '../authn/caller.ts';
 import type { Origin } from '../network/origin.ts';
 import type { AuditContext } from './context.ts';
 import type { Problem } from '../problems/errors.ts';
+import { looksLikeName } from '../problems/pointer.ts';
+import type { Action } from '../rights/vocabulary.ts';
 import { addressGroup } from '../network/address.ts';
 import { eventOfProblem } from './problem-events.ts';
 import type { Subject } from './quota.ts';
@@ -26,6 +29,9 @@ export async function recordEvent(
   }
 }
 
+/** The most fields that an event names. */
+const maximumFields = 5;
+
 /**
  * Writes the audit event of the problem with which the caller of `operation` is answered. A problem may have none, and the quota may refuse
  * it. Never throws. `operation` is undefined for a request that asked for none.
@@ -34,15 +40,24 @@ export async function recordProblem(context: AuditContext, caller: Caller, probl
   const about = eventOfProblem(problem);
   if (!about) return;
   const { event, reason } = about;
-  const { limit, entity } = problem.audit;
+  const { limit, entity, fields } = problem.audit;
   const refusal: AuditEvent = {
     event,
     outcome: problem.status < 500 ? 'refused' : 'failed',
     sessionId: caller.principal?.session?.id,
-    detail: { operation, reason, limit, entity },
+    detail: { operation, reason, limit, entity, ...(fields && { fields: fields.filter(looksLikeName).slice(0, maximumFields) }) },
   };
   // A stranger can try any operation, so events of one limit are of one kind.
-  await recordWithinQuota(context, caller, refusal, limit === undefined ? {} : { kind: `${event} ${limit}` });
+  const kind = limit === undefined ? {} : { kind: `${event} ${limit}` };
+  await recordWithinQuota(context, caller, refusal, { ...kind, further: () => refusingGrants(context, caller, problem) });
+}
+
+/** The names of the rules that have not allowed an action on a name. */
+async function refusingGrants({ store: { db } }: AuditContext, { principal }: Caller, { audit }: Problem): Promise<object> {
+  const { entity, action, rules } = audit;
+  if (entity === undefined || action === undefined || !principal?.profile) return {};
+  const grants = await listRuleGrants(db, principal.profile.id, { entity, action: action as Action, digests: rules });
+  return grants.length > 0 ? { grants } : {};
 }
 
 /** How long the answer to a refusal waits until its event is written. Where the database is slow, the event comes after the answer. */
@@ -53,6 +68,8 @@ interface Counting {
   subject?: Subject;
   /** Events of the same kind are written once a minute; by default those with the same name and detail. */
   kind?: string;
+  /** Reads facts of the detail which only an event that is written needs. */
+  further?: () => Promise<object>;
 }
 
 /**
@@ -62,7 +79,11 @@ interface Counting {
 export async function recordWithinQuota(context: AuditContext, caller: Caller, event: AuditEvent, counting: Counting = {}): Promise<void> {
   const admitted = admitToQuota(context, caller, event, counting);
   if (!admitted) return;
-  await Promise.race([recordEvent(context, caller.log, caller.origin, admitted), delay(auditWriteTimeoutMs, undefined, { ref: false })]);
+  const write = async () => {
+    const further = await counting.further?.().catch(() => ({}));
+    await recordEvent(context, caller.log, caller.origin, { ...admitted, detail: { ...admitted.detail, ...further } });
+  };
+  await Promise.race([write(), delay(auditWriteTimeoutMs, undefined, { ref: false })]);
 }
 
 /** The event as it is to be written, with the number of those left out; undefined when the quota does not allow it. */

@@ -115,7 +115,7 @@ export class RuleBook {
     if (known) return known;
     const bound = document ? bindRule(document, action, { ...type, variables }) : { faults: [] };
     if ('faults' in bound) this.#report({ digest, entity, faults: bound.faults }, `${type.revision} ${declared}`);
-    const grant = 'grant' in bound ? bound.grant : unboundGrant;
+    const grant = { ...('grant' in bound ? bound.grant : unboundGrant), digest };
     this.#grants.set(id, grant);
     return grant;
   }

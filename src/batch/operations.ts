@@ -204,7 +204,7 @@ export class BatchReader {
 
   #permitOf({ op, name }: Sent): BatchOperation['permit'] {
     if (op === 'update') return authorizeUpdate(this.#principal, name);
-    return authorize(this.#principal, name, op === 'get' ? 'read' : op);
+    return authorize(this.#principal, name, op === 'get' ? 'read' : op) as BatchOperation['permit'];
   }
 
   async #operation(types: EntityTypes, naturalKeys: NaturalKeys, index: number, sent: Sent, key: string): Promise<BatchOperation> {

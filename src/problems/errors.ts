@@ -109,6 +109,12 @@ export interface AuditFacts {
   limit?: string;
   /** The name of the entities to which the caller has no right. */
   entity?: string;
+  /** The action on them that grants with rules do not allow. */
+  action?: string;
+  /** The digests of these rules; all of the action if undefined. */
+  rules?: readonly string[];
+  /** The members that no grant allows. */
+  fields?: readonly string[];
 }
 
 /** A code and its options; `values` fills the placeholders of the detail text and exists only for codes with placeholders. */

@@ -14,6 +14,7 @@ import { digestOfText, fieldsAt, type CoverageSource, type PermitValues } from '
 import { hasField } from './field-set.ts';
 import { digestOfView, viewOf, type FieldView } from './field-view.ts';
 import type { Grant } from './grant.ts';
+import type { RuleDigest } from './vocabulary.ts';
 import { variablesAt, variablesUsed, type CallerVariables, type VariableUse } from './variable-columns.ts';
 
 /** The findings of a statement: for each grant of the action, and for each of `read`, whether its test holds. */
@@ -34,12 +35,30 @@ export interface ChangedMembers {
   changed: ReadonlySet<string>;
 }
 
+/** The grants of an action on the entities of a name, and the grants of `read`. */
+export interface ChangeGrants {
+  entity: string;
+  grants: readonly Grant[];
+  reads: readonly Grant[];
+  sensitive: ReadonlySet<string>;
+}
+
+/** A refusal, for the audit trail. */
+export interface RefusedChange {
+  entity: string;
+  /** The members that need a grant and have none. */
+  fields: readonly string[];
+  /** The rules that do not allow them. */
+  rules: readonly RuleDigest[];
+}
+
 export class ChangeRule {
   /** Letters and digits. Rules with the same digest have the same SQL. */
   readonly digest: string;
   readonly values: Omit<PermitValues, 'name' | 'owner'>;
   /** Whether a check looks at other entities. */
   readonly checksOthers: boolean;
+  readonly #entity: string;
   readonly #grants: readonly Grant[];
   readonly #reads: readonly Grant[];
   readonly #sensitive: ReadonlySet<string>;
@@ -47,9 +66,9 @@ export class ChangeRule {
   readonly #view: FieldView;
   readonly #caller: CallerVariables;
 
-  /** `grants` are those of the action, and `reads` those of `read`. */
-  constructor(grants: readonly Grant[], reads: readonly Grant[], sensitive: ReadonlySet<string>, caller: CallerVariables) {
+  constructor({ entity, grants, reads, sensitive }: ChangeGrants, caller: CallerVariables) {
     const filters = [...grants.flatMap(({ filter, check }) => [filter, check]), ...reads.map(({ filter }) => filter)];
+    this.#entity = entity;
     this.#grants = grants;
     this.#reads = reads;
     this.#sensitive = sensitive;
@@ -161,6 +180,13 @@ export class ChangeRule {
     // The check of a rule that does not bind compares nothing, and does not hold.
     if (pointers.size === 0) pointers.add('');
     return [...pointers].map((pointer) => ({ pointer, code: 'value-forbidden' as const }));
+  }
+
+  refusedChange(facts: ChangeFacts, members: ChangedMembers): RefusedChange {
+    const fields = this.#refused(facts, members);
+    const writing = fields.flatMap((name) => this.#writing(facts, name));
+    const grants = writing.length > 0 ? writing : this.#grants.filter((_, index) => this.#covers(facts, index));
+    return { entity: this.#entity, fields, rules: [...new Set(grants.flatMap(({ digest }) => digest ?? []))] };
   }
 
   /** The members that need a grant and have none. */

@@ -1,11 +1,14 @@
 /** The grants of a caller for one action on entities of one name, bound to the fields of these. */
 import { everyEntity, isEveryEntity, type Filter } from '../filter/syntax.ts';
 import { allFields, noFields, type FieldSet } from './field-set.ts';
+import type { RuleDigest } from './vocabulary.ts';
 
 /** The right that one role gives. */
 export interface Grant {
   /** `any` and `own` are the grants without a rule. */
   kind: 'any' | 'own' | 'rule';
+  /** Of the rule, by which the audit trail finds its name; undefined for a grant without one. */
+  digest?: RuleDigest | undefined;
   /** The rows, as they are before a change. */
   filter: Filter;
   /** The test of a row after a create, an update or a restore. */

@@ -24,6 +24,7 @@ declare const checked: unique symbol;
 export interface Permit<A extends Action> {
   readonly [checked]: A;
   readonly entity: string;
+  readonly action: A;
   /** The acting user's name, for createdBy and updatedBy. */
   readonly userName: string;
   /** The acting session's handle, for the audit trail; null for a stateless credential. */
@@ -64,7 +65,7 @@ export function authorize<A extends Action>(principal: Principal, entity: string
     action === 'create' && (hasRule(grants) || hasSensitive(principal, entity)) ? changeRuleOf(principal, entity, grants) : undefined;
   const reads = action === 'read' ? grants : action === 'create' ? readGrants(principal, entity) : [];
   // Without `read` a caller sees what it has sent alone.
-  return permitOf(principal, entity, grants, { view: reads.length > 0 ? viewFor(principal, entity, reads) : wholeView, change });
+  return permitOf(principal, entity, grants, { action, view: reads.length > 0 ? viewFor(principal, entity, reads) : wholeView, change });
 }
 
 /**
@@ -89,14 +90,15 @@ function updatePermit(principal: Principal, entity: string, narrowed: (grants: r
   const reads = hasRule(grants) ? readGrants(principal, entity) : requireGrants(principal, entity, 'read');
   if (!hasRule(grants) && !hasRule(reads) && !hasSensitive(principal, entity)) {
     const readsAll = reads.some(coversAll);
-    const permit: Permit<'update'> = permitOf(principal, entity, readsAll ? grants : [ownGrant], { view: wholeView, change: undefined });
+    const rights = { action: 'update', view: wholeView, change: undefined } as const;
+    const permit: Permit<'update'> = permitOf(principal, entity, readsAll ? grants : [ownGrant], rights);
     return readsAll ? permit : { ...permit, widerRead: undefined };
   }
   const isRead = any(reads.map(({ filter }) => filter));
   const judged = grants.map((grant) => (grant.kind === 'rule' ? grant : readableGrant(grant, isRead)));
   // A grant with a rule covers rows that no grant of `read` covers, and shows nothing of them.
   const shown = hasRule(grants) ? [...reads, unboundGrant] : reads;
-  const rights = { view: viewFor(principal, entity, shown), change: changeRuleOf(principal, entity, judged) };
+  const rights = { action: 'update', view: viewFor(principal, entity, shown), change: changeRuleOf(principal, entity, judged) } as const;
   return permitOf(principal, entity, narrowed(judged), rights);
 }
 
@@ -113,7 +115,7 @@ function permitOf<A extends Action>(
   principal: Principal,
   entity: string,
   grants: readonly Grant[],
-  rights: Pick<Permit<A>, 'view' | 'change'>,
+  rights: Pick<Permit<A>, 'action' | 'view' | 'change'>,
 ): Permit<A> {
   const coverage = coverageOf(grants, callerOf(principal));
   if (!coverage) throw new Error('a permit needs a grant');
@@ -173,7 +175,8 @@ export function shownSomewhere(principal: Principal, entity: string): (name: str
 
 /** The tests of the grants, and beside them those of the grants of `read`. */
 export function changeRuleOf(principal: Principal, entity: string, grants: readonly Grant[]): ChangeRule {
-  return new ChangeRule(grants, readGrants(principal, entity), sensitiveOf(principal, entity), callerOf(principal));
+  const of = { entity, grants, reads: readGrants(principal, entity), sensitive: sensitiveOf(principal, entity) };
+  return new ChangeRule(of, callerOf(principal));
 }
 
 const noSensitive: ReadonlySet<string> = new Set();

@@ -1,5 +1,5 @@
 /** The growth of the audit trail as docs/audit.md computes it, compared with the constants and with rows in a real table (rule 85). */
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { sql } from 'kysely';
@@ -50,7 +50,14 @@ const longest: Record<Subject['budget'], AuditEvent> = {
     // Random, because PostgreSQL compresses repetitions in an index.
     userName: Array.from({ length: 128 }, () => String.fromCodePoint(randomInt(0x20000, 0x2a6d6))).join(''),
     sessionId: '0192f0c4-0000-7000-8000-000000000000',
-    detail: { operation: 'revokeOtherSessions', entity: 'e'.repeat(64), reason: 'fresh-login-required', leftOut: 1_000_000 },
+    detail: {
+      operation: 'createEntities',
+      entity: 'e'.repeat(64),
+      reason: 'field-forbidden',
+      fields: Array.from({ length: 5 }, () => randomBytes(32).toString('hex')),
+      leftOut: 1_000_000,
+      grants: Array.from({ length: 5 }, () => ({ role: 'r'.repeat(64), grant: 'g'.repeat(64) })),
+    },
   },
   named: {
     event: 'token.refused',

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { found } from '../support/contract.ts';
+import { grantAll, userWith } from '../support/ruled-roles.ts';
 import { useService, type TestService } from '../support/service.ts';
 
 const service = useService();
@@ -36,6 +37,44 @@ describe('refusals in the audit trail (rule 85)', () => {
     expect(answer.status).toBe(403);
     const events = await eventsOf(service(), 'permission.denied');
     expect(events.at(-1)).toMatchObject({ user_name: 'ada', detail: { operation: 'selectProfile', reason: 'forbidden' } });
+    expect(JSON.stringify(events)).not.toContain('canary');
+  });
+
+  test('permission.denied — names the rules that refuse, their roles, and the fields, and no value', async () => {
+    const clerk = await userWith(
+      service(),
+      'clerk',
+      { entity: 'parcel', actions: ['read'], condition: 'any' },
+      { entity: 'parcel', name: 'north', actions: ['update', 'delete'], rule: { filter: { region: 'north' } } },
+    );
+    await grantAll(service(), 'clerk', [
+      { entity: 'parcel', name: 'submit', actions: ['update'], rule: { check: { state: 'submitted' }, write: ['state'] } },
+    ]);
+    const cookie = await service().signIn('ada');
+    const create = async (json: object) => {
+      const { headers } = await service().call('POST', '/rest/entity/parcel', { cookie, json });
+      return headers.get('location') ?? '';
+    };
+    const [north, south] = [await create({ region: 'north' }), await create({ region: 'south' })];
+    expect((await service().call('POST', north, { ...clerk, json: { note: 'x' } })).status).toBe(200);
+    const refused = [
+      await service().call('POST', south, { ...clerk, json: { state: 'canary', note: 'canary' } }),
+      await service().call('POST', south, { ...clerk, json: { state: 'canary' } }),
+      await service().call('DELETE', south, clerk),
+    ];
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual([
+      [403, 'field-forbidden'],
+      [403, 'field-forbidden'],
+      [403, 'forbidden'],
+    ]);
+    const events = (await eventsOf(service(), 'permission.denied')).filter(({ user_name }) => user_name === 'clerk');
+    const submit = { role: 'clerk', grant: 'submit' };
+    const common = { entity: 'parcel', operation: 'updateEntity', reason: 'field-forbidden' };
+    expect(events.map(({ detail }) => detail)).toEqual([
+      { ...common, fields: ['note', 'state'], grants: [submit] },
+      { ...common, fields: ['state'], grants: [submit] },
+      { entity: 'parcel', operation: 'deleteEntity', reason: 'forbidden', grants: [{ role: 'clerk', grant: 'north' }] },
+    ]);
     expect(JSON.stringify(events)).not.toContain('canary');
   });
 

@@ -19,6 +19,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
   const referable = expect.any(Function) as Permit<'read'>['referable'];
   expect(permit).toEqual({
     entity: 'note',
+    action: 'read',
     userName: 'ada',
     sessionId: null,
     coverage: { ...ownRowsOf('ada'), matches: expect.any(Function) as object },
@@ -34,6 +35,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
   // @ts-expect-error Nor does a look-alike pass, which is why no statement can be reached unchecked.
   const unchecked: Parameters<typeof findEntity>[1] = {
     entity: 'note',
+    action: 'read',
     userName: 'ada',
     sessionId: null,
     coverage: allRows,
@@ -91,6 +93,7 @@ describe('a permit for own rows', () => {
       isWider
         ? {
             entity: 'note',
+            action: 'read',
             userName: 'ada',
             sessionId: null,
             coverage: allRows,

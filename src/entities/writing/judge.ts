@@ -143,7 +143,7 @@ export async function judgeMerge(
 ): Promise<JudgedMerge> {
   const [judged] = await judgeMerges(store, permit, rule, [wanted], look);
   if (judged === undefined) throw new Problem('not-found');
-  if (judged === 'forbidden') throw new Problem('forbidden', { audit: { entity: permit.entity } });
+  if (judged === 'forbidden') throw new Problem('forbidden', { audit: { entity: permit.entity, action: 'update' } });
   return judged;
 }
 

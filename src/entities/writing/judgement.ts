@@ -19,12 +19,12 @@ export class Judgement {
 
   /** Throws 403 `field-forbidden` with the members that the caller may not write. */
   requireWritable(): void {
-    requireNone(this.#rule.unwritable(this.#facts, this.#members));
+    this.#requireNone(this.#rule.unwritable(this.#facts, this.#members));
   }
 
   /** Throws 403 `field-forbidden` with the members whose values no check allows. */
   requireAccepted(): void {
-    requireNone(this.#rule.forbidden(this.#facts, this.#members, this.#isNew));
+    this.#requireNone(this.#rule.forbidden(this.#facts, this.#members, this.#isNew));
   }
 
   /** Throws 403 `field-forbidden` as both. */
@@ -46,6 +46,12 @@ export class Judgement {
     if (this.#rule.checksOthers) this.requireAccepted();
   }
 
+  #requireNone(faults: readonly Fault[]): void {
+    if (faults.length === 0) return;
+    const audit = { action: this.#isNew ? 'create' : 'update', ...this.#rule.refusedChange(this.#facts, this.#members) };
+    throw new Problem('field-forbidden', { faults, audit });
+  }
+
   /** The fields of the row afterwards that its answer shows, JSON text as PostgreSQL writes it. A create shows all that the caller has sent. */
   shown(fields: string): string {
     const isShown = (name: string) => this.#rule.isShownAfter(this.#facts, name) || (this.#isNew && this.#members.sent.includes(name));
@@ -64,8 +70,4 @@ export class Judgement {
     if (pointer === '' || this.#members.sent.includes(member)) return true;
     return this.#isNew ? this.#rule.isKnownOfNew(this.#facts, member) : this.#rule.isShownBefore(this.#facts, member);
   }
-}
-
-function requireNone(faults: readonly Fault[]): void {
-  if (faults.length > 0) throw new Problem('field-forbidden', { faults });
 }

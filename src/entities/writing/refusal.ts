@@ -13,9 +13,9 @@ export async function refusalOf(
   permit: Permit<'update' | 'delete' | 'purge'>,
   key: string,
 ): Promise<Problem> {
-  const { widerRead, entity } = permit;
+  const { widerRead, entity, action } = permit;
   if (!widerRead || !(await stateOf(store, widerRead, key))) return new Problem('not-found');
   // The permit covers it now: another request has restored it meanwhile.
   if (await stateOf(store, permit, key)) return new Problem('not-found');
-  return new Problem('forbidden', { audit: { entity } });
+  return new Problem('forbidden', { audit: { entity, action } });
 }
