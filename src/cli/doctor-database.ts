@@ -22,6 +22,7 @@ import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
 import { checkPartitions } from './doctor-partitions.ts';
 import { checkReadRights } from './doctor-rights.ts';
+import { checkRules } from './doctor-rules.ts';
 import { checkPreparedStatements, checkSessionSettings } from './doctor-sessions.ts';
 import { checkIndexes, checkSequences, checkSlots, checkTriggers, checkVacuum } from './doctor-tables.ts';
 import { checkStandby } from './doctor-standby.ts';
@@ -64,6 +65,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
   await runCheck('backups', () => checkBackups(db, config));
   await runCheck('administrator', () => checkAdministrator(db));
   await runCheck('rights', () => checkReadRights(db));
+  await runCheck('rules', () => checkRules(db, config, issuers));
   await runCheck('partitions', () => checkPartitions(db));
   await runCheck('sequences', () => checkSequences(store));
   await runCheck('triggers', () => checkTriggers(db));
