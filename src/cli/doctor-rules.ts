@@ -5,7 +5,6 @@ import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
 import { typesForRules } from '../entity-types/types-for-rules.ts';
-import { undeclaredFields } from '../filter/fields.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
 import { claimTypes } from '../oidc/provisioning/claimed-rights.ts';
 import { bindRule, envelopeFields, type RuleDocument, type RuleScope } from '../rights/rule.ts';
@@ -43,8 +42,8 @@ export async function checkRules(
   const variables = await new AttributeRegistry(db, claimTypes(issuers)).variableTypes();
   const unbound = new Set<string>();
   for (const { role, name, entity, action, document } of rules) {
-    const fields = entity === '*' ? envelopeFields : ((await typeOf(entity))?.fields ?? undeclaredFields);
-    const places = placesOf(document, action, { fields, variables });
+    const type = entity === '*' || !document ? { fields: envelopeFields } : await typeOf(entity, document);
+    const places = placesOf(document, action, { ...type, variables });
     if (places) unbound.add(`the rule ${name} of ${role} for ${entity} (${places})`);
   }
   if (unbound.size === 0) return okCheck('the rules of roles fit the types and the declared attributes');

@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 
 describe('checkOwnPermission', () => {
-  test('200: says which grant refuses a change, by which member of its rule', async () => {
+  test('200 — says which grant refuses a change, by which member of its rule', async () => {
     const key = await create({ region: 'north', state: 'draft', margin: '5' });
     const question = update(key, { state: 'approved', note: 'x' });
     expect(await answerTo(clerk, question)).toEqual({

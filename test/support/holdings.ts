@@ -63,6 +63,7 @@ type Request = [method: string, path: string, call?: Call];
 /** Every operation that needs or accepts a session, as a request that succeeds if the session has the right. */
 export const requests: Record<string, (holder: Holder) => Request> = {
   getSession: () => ['GET', '/auth'],
+  checkOwnPermission: ({ userName }) => ['POST', '/auth/permissions/check', { json: { entity: userName, action: 'read' } }],
   listSessions: () => ['GET', '/auth/sessions'],
   listProfiles: () => ['GET', '/auth/profiles'],
   listKeys: () => ['GET', '/auth/keys'],
