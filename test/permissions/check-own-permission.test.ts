@@ -76,7 +76,7 @@ describe('checkOwnPermission', () => {
     expect(await answerTo(clerk, update(key, { state: 'submitted' }))).toMatchObject({ allowed: true, status: 200, faults: [] });
   });
 
-  test('200: changes nothing, and writes no event', async () => {
+  test('200 — changes nothing, and writes no event', async () => {
     const key = await create({ region: 'north', state: 'draft' });
     const stateOf = async () => {
       const { db } = service();
@@ -96,7 +96,7 @@ describe('checkOwnPermission', () => {
     expect(await stateOf()).toEqual(before);
   });
 
-  test('200: explains a hidden entity as a missing one, for each action (rule 172)', async () => {
+  test('200 — explains a hidden entity as a missing one, for each action (rule 172)', async () => {
     const [shown, hidden] = [await create({ region: 'north' }), await create({ region: 'south', state: 'draft' })];
     expect(await answerTo(clerk, { entity: 'order', key: shown, action: 'read' })).toMatchObject({ status: 200 });
     for (const action of ['read', 'update', 'delete', 'purge', 'label']) {
@@ -107,7 +107,7 @@ describe('checkOwnPermission', () => {
     expect([status, grants, fields]).toEqual([404, [], undefined]);
   });
 
-  test('200: names a hidden field nowhere (rule 172)', async () => {
+  test('200 — names a hidden field nowhere (rule 172)', async () => {
     const rich = await userWith(
       service(),
       'rich',
@@ -122,7 +122,7 @@ describe('checkOwnPermission', () => {
     expect(JSON.stringify([covered, refused])).not.toMatch(/margin|"50"|"10"/);
   });
 
-  test('200: leaves out a finding about a hidden value that no request tells (rule 172)', async () => {
+  test('200 — leaves out a finding about a hidden value that no request tells (rule 172)', async () => {
     const both = await userWith(
       service(),
       'both',
@@ -139,7 +139,7 @@ describe('checkOwnPermission', () => {
     expect(poor).toEqual(rich);
   });
 
-  test('200: without a key tells the rows of the rule, and without an action all actions', async () => {
+  test('200 — without a key tells the rows of the rule, and without an action all actions', async () => {
     const rows = { entity: 'order', action: 'read' };
     expect(await answerTo(clerk, rows)).toMatchObject({
       allowed: true,
@@ -161,7 +161,7 @@ describe('checkOwnPermission', () => {
     expect(actions[1]).toEqual(await answerTo(clerk, rows));
   });
 
-  test('200: names the scopes of a key and the header that a type requires as limits', async () => {
+  test('200 — names the scopes of a key and the header that a type requires as limits', async () => {
     await declareType(service(), 'guarded', { type: 'object', 'x-if-match': 'required' });
     const { id } = await service().createUser('scoped', { guarded: ['read', 'update'] });
     const scoped = { headers: { 'x-api-key': await service().createKey(id, { scopes: [{ entity: 'guarded', actions: ['read'] }] }) } };
@@ -171,7 +171,7 @@ describe('checkOwnPermission', () => {
     expect(await answerTo(whole, question)).toMatchObject({ status: 200, limits: ['if-match'] });
   });
 
-  test('200: tells a conflict with another entity, and a reference that keeps one, as the request does', async () => {
+  test('200 — tells a conflict with another entity, and a reference that keeps one, as the request does', async () => {
     await declareType(service(), 'line', {
       type: 'object',
       properties: { order: { type: 'string', format: 'int64' } },
@@ -197,7 +197,7 @@ describe('checkOwnPermission', () => {
     expect(requests.map(({ body }) => body.code)).toEqual(['unique-conflict', 'still-referenced']);
   });
 
-  test('422: a question that the action does not take', async () => {
+  test('422 — a question that the action does not take', async () => {
     const faultsOf = async (json: object) => {
       const { status, body } = await service().call('POST', '/auth/permissions/check', { ...clerk, json });
       expect(status).toBe(422);
