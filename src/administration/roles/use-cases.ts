@@ -24,6 +24,7 @@ import {
 } from '../../accounts/roles.ts';
 import { recordChange } from '../../audit/actor.ts';
 import type { RuleSources } from '../../authn/rule-book.ts';
+import { assertKnownByAll } from '../../database/older-processes.ts';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { VariableTypes } from '../../filter/variables.ts';
@@ -32,7 +33,6 @@ import type { Owner } from '../../rights/administration.ts';
 import { faultsOfBinding, readRuleDocument, variablesIn, type GrantTarget } from '../../rights/rule-document.ts';
 import { envelopeFields, type RuleDocument } from '../../rights/rule.ts';
 import type { Action } from '../../rights/vocabulary.ts';
-import { assertKnownByAll } from '../older-processes.ts';
 import type { Changed } from '../changed.ts';
 
 /** Creates a role without grants. Throws 409 `conflict` if there is a role of that name. */

@@ -1,7 +1,7 @@
 /** Waits for nobody: a right that a running process cannot enforce is refused until the process has ended (decision 323). */
 import type { Kysely } from 'kysely';
-import { listOlderProcesses, type KnownRight } from '../database/processes.ts';
-import type { Database } from '../database/tables.ts';
+import { listOlderProcesses, type KnownRight } from './processes.ts';
+import type { Database } from './tables.ts';
 import { Problem } from '../problems/errors.ts';
 
 /** Throws 409 `older-version` with the hosts while processes run that do not know one of the rights. */
