@@ -850,7 +850,9 @@ export interface paths {
          *     command line. If the type is being built already, the answer is 503 after five seconds. The caller needs `read` on all entities of a name that
          *     `x-references` is the first to name: 403.
          *
-         *     With a shorter `x-history` versions are lost: such a change needs `confirm`, the digest of its plan, else 409 `confirmation-required`.
+         *     With a shorter `x-history` versions are lost, and a change of `x-sensitive` hides a field or shows it: such a change needs `confirm`, the digest of its
+         *     plan, else 409 `confirmation-required`. A change that shows a field needs `read` of it in all entities of the name, else 403. A new `x-sensitive` is
+         *     409 `older-version` while processes of an older version run, which would show the field.
          *
          *     The type counts for the next request on every replica. Where the operator's files declare the types, the answer is 403.
          */
@@ -1556,10 +1558,10 @@ export interface components {
                 /**
                  * @description narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation; rule: an entry of `x-unique`,
                  *     `x-index`, `x-references` or `x-search` that is new, or whose fields have another type; no-rule: one that is gone; shorter: `x-history` keeps
-                 *     versions for less time.
+                 *     versions for less time; sensitive: a field has `x-sensitive`; not-sensitive: it has it no more.
                  * @enum {string}
                  */
-                kind: "declare" | "narrower" | "wider" | "note" | "rule" | "no-rule" | "shorter" | "delete";
+                kind: "declare" | "narrower" | "wider" | "note" | "rule" | "no-rule" | "shorter" | "sensitive" | "not-sensitive" | "delete";
                 /** @description A JSON pointer into the document. */
                 pointer: string;
                 effect: components["schemas"]["TypeEffect"];
@@ -1574,14 +1576,29 @@ export interface components {
                 /** @description Where, and why. */
                 errors: components["schemas"]["Fault"][];
             }[];
+            /** @description The fields that callers lose or gain by the change, because `*` in a grant has no field with `x-sensitive`. */
+            fields?: {
+                /** @description A JSON pointer into the document. */
+                pointer: string;
+                /**
+                 * @description Whether grants with `*` lose the field or gain it.
+                 * @enum {string}
+                 */
+                change: "lost" | "gained";
+                /** @description The grants with `*` in a list of fields, those on all names included. */
+                grants: number;
+                /** @description The users of the profiles with such a grant who have the field by no other one. */
+                people: number;
+            }[];
             /** @description SHA-256 of what the change starts from, its steps and its document. */
             digest: string;
         };
         /**
-         * @description none: concerns later writes only; check: stored entities must fit; build: they must fit a rule, or are indexed; loss: needs confirm.
+         * @description none: concerns later writes only; check: stored entities must fit; build: they must fit a rule, or are indexed; narrow: hides a field from those
+         *     who see it by `*`; widen: shows a hidden one to them; loss: ends what does not come back. The last three need `confirm`.
          * @enum {string}
          */
-        TypeEffect: "none" | "check" | "build" | "loss";
+        TypeEffect: "none" | "check" | "build" | "narrow" | "widen" | "loss";
         /**
          * @description Which entities: all members have to hold, so `{}` holds for every entity. A member is a field with a test. At the top, and inside of
          *     `$and`, `$or` and `$not`, `$key`, `$version`, `$createdAt`, `$createdBy`, `$updatedAt` and `$updatedBy` are tested like fields. A
@@ -2423,8 +2440,8 @@ export interface components {
             };
         };
         /**
-         * @description The change loses something, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit is exceeded, or other
-         *     types refer to the one that is deleted.
+         * @description The change loses something, or hides or shows a field, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit
+         *     is exceeded, other types refer to the one that is deleted, or a process of an older version would show a sensitive field.
          */
         ConfirmationRequired: {
             headers: {
@@ -2433,7 +2450,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "confirmation-required" | "type-conflict";
+                    code?: "confirmation-required" | "older-version" | "type-conflict";
                 };
             };
         };
@@ -4459,7 +4476,7 @@ export interface operations {
             query?: {
                 /** @description Accept stored entities that do not fit. */
                 allowUnfit?: components["schemas"]["Flag"];
-                /** @description The digest of the plan, for a change with the effect `loss`. */
+                /** @description The digest of the plan, for a change with the effect `narrow`, `widen` or `loss`. */
                 confirm?: string;
             };
             header?: {

@@ -118,6 +118,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const rules = new RuleBook({
     db,
     typeOf: typesForRules(entityTypes),
+    sensitiveFields: () => entityTypes.sensitiveFields(),
     variables: (principal) => attributes.variablesOf(principal),
     onUnbound: (rule) => app?.log.warn({ event: 'configuration.risky' }, unboundRuleRisk(rule)),
   });

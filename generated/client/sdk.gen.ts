@@ -1148,7 +1148,9 @@ export const getEntityType = (options: Options<GetEntityTypeData>): RequestResul
  * command line. If the type is being built already, the answer is 503 after five seconds. The caller needs `read` on all entities of a name that
  * `x-references` is the first to name: 403.
  *
- * With a shorter `x-history` versions are lost: such a change needs `confirm`, the digest of its plan, else 409 `confirmation-required`.
+ * With a shorter `x-history` versions are lost, and a change of `x-sensitive` hides a field or shows it: such a change needs `confirm`, the digest of its
+ * plan, else 409 `confirmation-required`. A change that shows a field needs `read` of it in all entities of the name, else 403. A new `x-sensitive` is
+ * 409 `older-version` while processes of an older version run, which would show the field.
  *
  * The type counts for the next request on every replica. Where the operator's files declare the types, the answer is 403.
  *

@@ -1017,10 +1017,10 @@ export type TypePlan = {
         /**
          * narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation; rule: an entry of `x-unique`,
          * `x-index`, `x-references` or `x-search` that is new, or whose fields have another type; no-rule: one that is gone; shorter: `x-history` keeps
-         * versions for less time.
+         * versions for less time; sensitive: a field has `x-sensitive`; not-sensitive: it has it no more.
          *
          */
-        kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'shorter' | 'delete';
+        kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'shorter' | 'sensitive' | 'not-sensitive' | 'delete';
         /**
          * A JSON pointer into the document.
          */
@@ -1046,15 +1046,38 @@ export type TypePlan = {
         errors: Array<Fault>;
     }>;
     /**
+     * The fields that callers lose or gain by the change, because `*` in a grant has no field with `x-sensitive`.
+     */
+    fields?: Array<{
+        /**
+         * A JSON pointer into the document.
+         */
+        pointer: string;
+        /**
+         * Whether grants with `*` lose the field or gain it.
+         */
+        change: 'lost' | 'gained';
+        /**
+         * The grants with `*` in a list of fields, those on all names included.
+         */
+        grants: number;
+        /**
+         * The users of the profiles with such a grant who have the field by no other one.
+         */
+        people: number;
+    }>;
+    /**
      * SHA-256 of what the change starts from, its steps and its document.
      */
     digest: string;
 };
 
 /**
- * none: concerns later writes only; check: stored entities must fit; build: they must fit a rule, or are indexed; loss: needs confirm.
+ * none: concerns later writes only; check: stored entities must fit; build: they must fit a rule, or are indexed; narrow: hides a field from those
+ * who see it by `*`; widen: shows a hidden one to them; loss: ends what does not come back. The last three need `confirm`.
+ *
  */
-export type TypeEffect = 'none' | 'check' | 'build' | 'loss';
+export type TypeEffect = 'none' | 'check' | 'build' | 'narrow' | 'widen' | 'loss';
 
 /**
  * Which entities: all members have to hold, so `{}` holds for every entity. A member is a field with a test. At the top, and inside of
@@ -5253,12 +5276,12 @@ export type DeleteEntityTypeErrors = {
         code?: 'not-found';
     };
     /**
-     * The change loses something, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit is exceeded, or other
-     * types refer to the one that is deleted.
+     * The change loses something, or hides or shows a field, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit
+     * is exceeded, other types refer to the one that is deleted, or a process of an older version would show a sensitive field.
      *
      */
     409: Problem & {
-        code?: 'confirmation-required' | 'type-conflict';
+        code?: 'confirmation-required' | 'older-version' | 'type-conflict';
     };
     /**
      * The body is larger than this operation takes.
@@ -5394,7 +5417,7 @@ export type PutEntityTypeData = {
          */
         allowUnfit?: Flag;
         /**
-         * The digest of the plan, for a change with the effect `loss`.
+         * The digest of the plan, for a change with the effect `narrow`, `widen` or `loss`.
          */
         confirm?: string;
     };
@@ -5429,12 +5452,12 @@ export type PutEntityTypeErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * The change loses something, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit is exceeded, or other
-     * types refer to the one that is deleted.
+     * The change loses something, or hides or shows a field, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit
+     * is exceeded, other types refer to the one that is deleted, or a process of an older version would show a sensitive field.
      *
      */
     409: Problem & {
-        code?: 'confirmation-required' | 'type-conflict';
+        code?: 'confirmation-required' | 'older-version' | 'type-conflict';
     };
     /**
      * The version is no longer the one named in If-Match.

@@ -1,6 +1,6 @@
 /**
  * The rules among the grants of callers. A caller has the digests of rules, and a document never changes. So documents are read once, and bound once to each
- * revision of a type. A caller without rules costs nothing here.
+ * revision of a type. A caller without rules costs nothing here while no type has sensitive fields.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -26,6 +26,8 @@ export interface RuleSources {
   db: Kysely<Database>;
   /** The present type of the name for the rule. */
   typeOf(name: string, rule: RuleDocument): Promise<RuledType>;
+  /** The fields that types call sensitive, by the names of the types that have some. */
+  sensitiveFields(): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   /** The declared variables with the values of the caller. */
   variables(principal: Principal): Promise<Variables>;
   /** Receives each rule that the present type or the present variables do not fit, once for each revision of the type and each declaration. */
@@ -58,13 +60,14 @@ export class RuleBook {
     this.#sources = sources;
   }
 
-  /** The principal with its rules, bound to the types as they are now. */
+  /** The principal with its rules and with the sensitive fields, as the types are now. */
   async complete(principal: Principal): Promise<Principal> {
     const digests = new Map<RuleDigest, Set<string>>();
     for (const [entity, actions] of principal.grants)
       for (const condition of [...actions.values()].flat())
         if (condition !== 'any' && condition !== 'own') digests.set(condition, (digests.get(condition) ?? new Set()).add(entity));
-    if (digests.size === 0) return principal;
+    const sensitive = await this.#sources.sensitiveFields();
+    if (digests.size === 0 && sensitive.size === 0) return principal;
     const documents = await this.#find([...digests.keys()]);
     const types = new Map<string, RuledType>();
     for (const [digest, names] of digests)
@@ -83,7 +86,7 @@ export class RuleBook {
           variables,
           declared,
         }),
-      sensitiveOf: () => noFields,
+      sensitiveOf: (entity) => sensitive.get(entity) ?? noFields,
     };
     return { ...principal, rules };
   }

@@ -28,7 +28,7 @@ export interface Desk {
   /** For refusals, notes and prompts. */
   errors: Writable & { isTTY?: boolean };
   environment: () => NodeJS.ProcessEnv;
-  /** 0: done; 1: refused or failed; 2: wrong usage; 3 and 4: the plan has changes, or a loss. */
+  /** 0: done; 1: refused or failed; 2: wrong usage; 3 and 4: the plan has changes, or needs a confirmation. */
   exitCode: 0 | 1 | 2 | 3 | 4;
 }
 

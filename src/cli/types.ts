@@ -10,7 +10,8 @@ import { applyChange } from '../entity-types/apply.ts';
 import { faultsOfContradictions } from '../entity-types/contradictions.ts';
 import { faultText, readTypeFiles, refusalText } from '../entity-types/files.ts';
 import { findingsOf, unfitEntities, type Findings } from '../entity-types/findings.ts';
-import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from '../entity-types/plan.ts';
+import { fieldAccess, fieldChanges, type FieldAccess } from '../entity-types/field-access.ts';
+import { needsCheck, needsConfirmation, needsRules, planOf, type TypeChange, type TypePlan } from '../entity-types/plan.ts';
 import { inOrder } from '../entity-types/order.ts';
 import { faultsOfRequirements } from '../entity-types/requirements.ts';
 import { findType, listBuilds, listDocuments, listTypes } from '../entity-types/store.ts';
@@ -31,6 +32,7 @@ interface PlanOptions {
 interface TypesApplyOptions extends PlanOptions {
   confirm?: string;
   allowUnfit?: true;
+  force?: true;
 }
 
 export function typeCommands(program: Command, desk: Desk): void {
@@ -39,7 +41,7 @@ export function typeCommands(program: Command, desk: Desk): void {
     'types apply types/',
   ]);
   const prune = ['--prune', 'delete declared types without a file'] as const;
-  addCommand(types, 'plan', 'tell what applying files would do; exit code 0: nothing, 3: changes, 4: a loss', [
+  addCommand(types, 'plan', 'tell what applying files would do; exit code 0: nothing, 3: changes, 4: a confirmation is needed', [
     'types plan types/',
     'types plan types/ --prune --json',
   ])
@@ -49,7 +51,8 @@ export function typeCommands(program: Command, desk: Desk): void {
   addCommand(types, 'apply', 'put the documents of files in force', ['types apply types/', 'types apply types/customer.yaml --allow-unfit'])
     .argument('<path...>', 'files or directories, as for the plan')
     .option(...prune)
-    .option('--confirm <digest>', 'the digest that the plan prints; needed for a loss', digestText)
+    .option('--confirm <digest>', 'the digest that the plan prints; needed for a loss, and for a change of x-sensitive', digestText)
+    .option('--force', 'make fields sensitive although processes of an older version, which show them, still run')
     .option('--allow-unfit', 'accept stored entities that do not fit: they can be read, and must fit at their next update')
     .action((paths: string[], options: Shown & TypesApplyOptions) => onDatabase(desk, options, (admin) => apply(admin, paths, options)));
   addCommand(types, 'convert', 'make the document of a type from a schema of an older draft or of OpenAPI', [
@@ -84,6 +87,7 @@ interface Planned {
   change: TypeChange;
   plan: TypePlan;
   findings: Findings;
+  fields: FieldAccess[];
 }
 
 /** The changes that do something. Throws {@link Refusal} for documents that `faultsOfContradictions` or `faultsOfRequirements` refuses. */
@@ -91,8 +95,11 @@ async function planAll({ store: { db } }: Admin, changes: readonly TypeChange[],
   await assertAcceptable(db, changes);
   const planned: Planned[] = [];
   for (const change of changes) {
-    const plan = planOf(await findType(db, change.name), change);
-    planned.push({ change, plan, findings: await findingsOf(db, plan, change, { rulesOnly }) });
+    const current = await findType(db, change.name);
+    const plan = planOf(current, change);
+    const changed = change.document === null ? [] : fieldChanges(current?.document, change.document);
+    const fields = await fieldAccess(db, change.name, changed);
+    planned.push({ change, plan, findings: await findingsOf(db, plan, change, { rulesOnly }), fields });
   }
   return planned.filter(({ plan }) => plan.steps.length > 0);
 }
@@ -121,22 +128,24 @@ const digestOf = (planned: readonly Planned[]): string =>
     .update(planned.map(({ plan }) => plan.digest).join())
     .digest('hex');
 
-const isLoss = ({ plan }: Planned): boolean => plan.effect === 'loss';
+const isToBeConfirmed = ({ plan }: Planned): boolean => needsConfirmation(plan);
 
 async function plan(admin: Admin, paths: readonly string[], options: PlanOptions): Promise<CommandOutcome> {
   const planned = await planAll(admin, await changesOf(admin, paths, options));
-  return { ...report(planned), exitCode: planned.length === 0 ? 0 : planned.some(isLoss) ? 4 : 3 };
+  return { ...report(planned), exitCode: planned.length === 0 ? 0 : planned.some(isToBeConfirmed) ? 4 : 3 };
 }
 
 function report(planned: readonly Planned[]): CommandOutcome {
-  const plans = planned.map(({ plan, findings }) => ({ ...plan, ...findings }));
+  const plans = planned.map(({ plan, findings, fields }) => ({ ...plan, ...findings, fields }));
   const document = { digest: digestOf(planned), plans };
   if (planned.length === 0) return { document, text: 'Nothing to do: the types are in force as the files have them.' };
-  const loss = planned.some(isLoss) ? [`A loss needs --confirm ${document.digest}`] : [];
-  return { document, text: [...planned.map(describePlanned), ...loss].join('\n\n') };
+  const isLoss = planned.some(({ plan }) => plan.effect === 'loss');
+  const what = isLoss ? 'A loss' : 'A change of what people see';
+  const confirmation = planned.some(isToBeConfirmed) ? [`${what} needs --confirm ${document.digest}`] : [];
+  return { document, text: [...planned.map(describePlanned), ...confirmation].join('\n\n') };
 }
 
-function describePlanned({ plan, findings }: Planned): string {
+function describePlanned({ plan, findings, fields }: Planned): string {
   const { entities, unfit, examples } = findings;
   const steps = plan.steps.map(({ effect, kind, pointer }) => [`  ${effect}`, kind, pointer]);
   const misfits = examples.map(({ key, errors }) => `    ${key}: ${errors.map(faultText).map(printableText).join('; ')}`);
@@ -147,7 +156,14 @@ function describePlanned({ plan, findings }: Planned): string {
     ...tableText(['  EFFECT', 'KIND', 'POINTER'], steps, '').split('\n'),
     ...misfits,
     ...more,
+    ...fields.map(describeAccess),
   ].join('\n');
+}
+
+function describeAccess({ pointer, change, grants, people, profiles }: FieldAccess): string {
+  const counted = `${grants} ${grants === 1 ? 'grant' : 'grants'} and ${people} ${people === 1 ? 'person' : 'people'}`;
+  const named = profiles.length > 0 ? ` (${profiles.map(printableText).join(', ')})` : '';
+  return `  ${pointer}: ${counted} ${change === 'lost' ? 'lose' : 'gain'} it${named}`;
 }
 
 async function apply(admin: Admin, paths: readonly string[], options: TypesApplyOptions): Promise<CommandOutcome> {
@@ -171,9 +187,11 @@ async function carryOut(
   const unfit = planned.filter(({ findings }) => findings.unfit > 0).map(({ plan }) => plan.name);
   const remedy = allowUnfit ? '' : ', or give --allow-unfit, unless they violate a rule';
   if (unfit.length > 0) return { ...reported, failure: `entities of ${unfit.join(', ')} do not fit: correct them${remedy}` };
-  if (planned.some(isLoss) && confirm !== digestOf(planned))
-    return { ...reported, failure: `this loses something: give --confirm ${digestOf(planned)}` };
-  await applyAll(store, actor, planned, desk, allowUnfit);
+  if (planned.some(isToBeConfirmed) && confirm !== digestOf(planned)) {
+    const what = planned.some(({ plan }) => plan.effect === 'loss') ? 'loses something' : 'changes what people see';
+    return { ...reported, failure: `this ${what}: give --confirm ${digestOf(planned)}` };
+  }
+  await applyAll(store, actor, planned, desk, options);
   const applied = planned.map(({ change }) => change.name);
   const text = applied.length > 0 ? `Applied: ${applied.join(', ')}.` : reported.text;
   return { document: { ...(reported.document as object), changed: applied.length > 0 }, text };
@@ -184,7 +202,7 @@ async function applyAll(
   actor: Actor,
   planned: readonly Planned[],
   { errors }: Desk,
-  allowUnfit: true | undefined,
+  { allowUnfit, force }: Pick<TypesApplyOptions, 'allowUnfit' | 'force'>,
 ): Promise<void> {
   const digests = new Map(planned.map(({ plan }) => [plan.name, plan.digest]));
   const changes = planned.map(({ change }) => change);
@@ -194,6 +212,7 @@ async function applyAll(
       const confirm = digests.get(change.name);
       const { type } = await applyChange(store, actor, change, {
         allowUnfit,
+        force,
         confirm,
         onProgress: (build) => progress.report(build),
         onWait: (name) => progress.wait(name),

@@ -13,11 +13,11 @@ export interface LiveProcess {
   pid: number;
 }
 
-/** The rights that version 0.1.0 does not know: rules of grants, and the action `label`. */
-export type KnownRight = 'rule' | 'label';
+/** The rights that version 0.1.0 does not know: rules of grants, the action `label`, and the sensitive fields of types. */
+export type KnownRight = 'rule' | 'label' | 'sensitive';
 
 /** The ones that this version enforces. */
-const known: readonly KnownRight[] = ['rule', 'label'];
+const known: readonly KnownRight[] = ['rule', 'label', 'sensitive'];
 
 /** The row of this process. */
 export interface ProcessRow {

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Actor } from '../rights/administration.ts';
 import { dropOrphanTables } from '../entities/companion/surplus.ts';
+import { assertKnownByAll } from '../database/older-processes.ts';
 import type { Store } from '../database/port.ts';
 import { countEntities } from '../entities/companion/scan.ts';
 import { Problem } from '../problems/errors.ts';
@@ -9,7 +10,7 @@ import { changeAtOnce, isBuiltAtOnce } from './at-once.ts';
 import { buildOnline } from './build.ts';
 import { faultsOfContradictions } from './contradictions.ts';
 import { dropLeftovers } from './leftovers.ts';
-import { planOf, type TypeChange, type TypePlan } from './plan.ts';
+import { needsConfirmation, planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
 import { isReferenced, isSettled } from './companion-build.ts';
@@ -28,8 +29,10 @@ export interface ApplyOptions {
    * the same.
    */
   allowUnfit?: boolean | undefined;
-  /** The digest of the plan that the caller has read; a plan with the effect `loss` needs it. */
+  /** The digest of the plan that the caller has read; a plan with the effect `narrow`, `widen` or `loss` needs it. */
   confirm?: string | undefined;
+  /** Whether a field becomes sensitive although a process of an older version shows it. */
+  force?: boolean | undefined;
   /** Whether the values of all rows of the companion table are computed again, also where the table is complete. */
   allRows?: boolean | undefined;
   /** The most entities that may be read. */
@@ -63,7 +66,8 @@ export interface Applied {
  * Puts the document in force, or deletes the type; does nothing if the plan has no steps. `faultsOfDocument` must have accepted the
  * document. Throws what `expect` throws, and
  * - 409 `type-conflict`: entities do not fit, there are 1,000 types, or other types refer to one that is deleted.
- * - 409 `confirmation-required`: the plan has the effect `loss`, and `confirm` is not its digest.
+ * - 409 `confirmation-required`: the plan has the effect `narrow`, `widen` or `loss`, and `confirm` is not its digest.
+ * - 409 `older-version`: the document has a new sensitive field, and a process of an older version would show it.
  * - 422: what `faultsOfContradictions` and `faultsOfRequirements` refuse.
  * - 503 `busy`: other changes are always faster, or a build lasts longer than `waitMs`.
  */
@@ -73,7 +77,9 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
     const plan = planOf(stored.type, change);
     options.expect?.(stored.type, plan);
     if (plan.steps.length === 0 && isSettled(stored)) return { plan, type: stored.type, changed: false };
-    if (plan.effect === 'loss' && options.confirm !== plan.digest) throw new Problem('confirmation-required');
+    if (needsConfirmation(plan) && options.confirm !== plan.digest) throw new Problem('confirmation-required');
+    const becomesSensitive = plan.steps.some(({ kind }) => kind === 'sensitive');
+    if (becomesSensitive && options.force !== true) await assertKnownByAll(store.db, ['sensitive']);
     const faults = faultsOfContradictions(change.document, stored.type?.document);
     if (faults.length > 0) throw new Problem('validation-failed', { faults });
     await assertRequirements(store.db, change);

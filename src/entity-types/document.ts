@@ -37,6 +37,8 @@ const maximumUnique = 1_000;
 const ifMatchKeyword = 'x-if-match';
 const historyKeyword = 'x-history';
 export const trashKeyword = 'x-soft-delete';
+/** Beside a property at the top: `*` in the lists of grants leaves the field out. */
+const sensitiveKeyword = 'x-sensitive';
 /** The keywords of the service at the top of a document, besides those of rules. */
 export const serviceKeywords: readonly string[] = [ifMatchKeyword, historyKeyword, trashKeyword];
 const pointerExample = '{"$ref":"#/$defs/…"}';
@@ -48,6 +50,13 @@ const form = compileSchema(metaSchema, validatorOptions('files'));
 /** The schema that fields are validated with: the document without its service keywords. */
 export function schemaOf(document: Schema): Schema {
   return withoutRules(Object.fromEntries(Object.entries(document).filter(([keyword]) => !serviceKeywords.includes(keyword))));
+}
+
+/** The fields that the document calls sensitive. */
+export function sensitiveFields({ properties }: Schema): Set<string> {
+  if (!isSchemaObject(properties)) return new Set();
+  const sensitive = Object.entries(properties).filter(([, schema]) => isSchemaObject(schema) && schema[sensitiveKeyword] === true);
+  return new Set(sensitive.map(([name]) => name));
 }
 
 /** Whether an update or a delete needs If-Match. */
@@ -120,6 +129,7 @@ function faultsOfKeyword({ document, schemas, source }: Walked, keyword: string,
   const serviceFaults = atTop ? faultsOfServiceKeyword(keyword, value, pointer) : undefined;
   if (serviceFaults) return serviceFaults;
   if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
+  if (keyword === sensitiveKeyword) return faultsOfSensitive(value, pointer);
   const faults = [...faultsOfName(keyword, pointer), ...faultsOfOlderForm(keyword, value, pointer)];
   if (faults.length > 0) return faults;
   // The parts of a document are no documents of their own.
@@ -133,6 +143,14 @@ function faultsOfKeyword({ document, schemas, source }: Walked, keyword: string,
     return isInside ? [] : [{ pointer, code: 'invalid-value', values: { allowed: '#/$defs/…' } }];
   }
   return [];
+}
+
+/** Grants name fields at the top alone, so that a keyword elsewhere would hide nothing. */
+function faultsOfSensitive(value: unknown, pointer: string): Fault[] {
+  const path = pathOf(pointer);
+  if (path.length !== 3 || path[0] !== 'properties')
+    return [{ pointer, code: 'not-supported', values: { instead: '{"properties":{"…":{"x-sensitive":true}}}' } }];
+  return value === true ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'true' } }];
 }
 
 /** The faults of a keyword of the service at the top of a document; undefined for any other, also for those of rules. */

@@ -9,12 +9,12 @@ import { type TypeSource, listDocuments } from './store.ts';
 import { isEntityName } from '../entities/name.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
-import { describeFault } from '../locales/describe.ts';
+import { describeFault, translateProblem } from '../locales/describe.ts';
 import { applyChange } from './apply.ts';
 import { faultsOfDocument } from './document.ts';
 import type { LeftoverQueue } from './leftover-queue.ts';
 import { inOrder } from './order.ts';
-import type { TypeChange } from './plan.ts';
+import type { PlanEffect, TypeChange, TypePlan } from './plan.ts';
 import { logSlowChange, type InfoLog } from './slow-changes.ts';
 import type { Schema } from './subschemas.ts';
 import { parseJson } from '../json/parse-json.ts';
@@ -75,7 +75,7 @@ export function faultText(fault: Fault): string {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ').trim();
 
-const refusals: ReadonlySet<string> = new Set(['type-conflict', 'validation-failed', 'confirmation-required']);
+const refusals: ReadonlySet<string> = new Set(['type-conflict', 'validation-failed', 'confirmation-required', 'older-version']);
 
 /**
  * Applies the files of ENTITY_TYPES_DIR. A type without a file stays. Throws {@link ConfigError} if a file is no type, if entities do not
@@ -92,21 +92,27 @@ export async function applyTypeFiles(
   const onLeftover = (name: string) => leftovers.add([name]);
   const changes = await readTypeFiles([entityTypesDir], 'files', 'ENTITY_TYPES_DIR');
   for (const change of inOrder(changes, await listDocuments(store.db))) {
+    let effect: PlanEffect = 'none';
+    const expect = (_: unknown, plan: TypePlan) => void ({ effect } = plan);
     try {
-      await logSlowChange(log, change.name, (options) => applyChange(store, typeFiles, change, { ...options, onLeftover }));
+      await logSlowChange(log, change.name, (options) => applyChange(store, typeFiles, change, { ...options, expect, onLeftover }));
     } catch (error) {
       if (!(error instanceof Problem && refusals.has(error.code))) throw error;
-      problems.push(`ENTITY_TYPES_DIR: ${change.name}: ${refusalText(error)}`);
+      problems.push(`ENTITY_TYPES_DIR: ${change.name}: ${refusalText(error, effect)}`);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** The refusal of a change for people: `type-conflict`, `confirmation-required`, or `validation-failed` of a document. */
-export function refusalText({ code, faults }: Problem): string {
+/** The refusal of a change for people: one of {@link refusals}. `effect` is that of its plan. */
+export function refusalText(problem: Problem, effect: PlanEffect = 'loss'): string {
+  const { code, faults } = problem;
+  if (code === 'older-version') return translateProblem('en', problem).detail;
   if (code === 'confirmation-required')
     return (
-      '/x-history: versions would be kept for less time than now, so some would be lost. ' +
+      (effect === 'loss'
+        ? '/x-history: versions would be kept for less time than now, so some would be lost. '
+        : 'x-sensitive: a field would be hidden from people who see it, or shown to others. ') +
       'Run "types plan" with the file, and then "types apply --confirm" with the digest that it prints'
     );
   const places = faults.map(faultText).join('; ');

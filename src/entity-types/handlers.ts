@@ -16,7 +16,8 @@ import { authorize, isPermitted } from '../rights/permit.ts';
 import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
 import { faultsOfContradictions } from './contradictions.ts';
 import { faultUnder, findingsOf } from './findings.ts';
-import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from './plan.ts';
+import { fieldAccess, fieldChanges } from './field-access.ts';
+import { needsCheck, needsRules, planOf, showsHidden, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { faultsOfRequirements } from './requirements.ts';
 import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
@@ -42,7 +43,7 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
         limit: maximumChecked,
         waitMs: buildWaitMs,
         onLeftover: (name) => leftovers.add([name]),
-      }),
+      }).catch(withoutHosts),
     );
     if (applied.changed) {
       entityTypes.forget();
@@ -100,7 +101,11 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
       authorize(principal, params.name, 'type');
       const change = { name: params.name, document: null, source: 'api' } as const;
       const mayName = (name: string) => isPermitted(principal, name, 'type');
-      await apply(actorOf(principal, caller), change, { confirm: query.confirm, expect: requireType, mayName });
+      const expect: ApplyOptions['expect'] = (current, plan) => {
+        requireType(current);
+        requireReading(principal, current, change, plan, false);
+      };
+      await apply(actorOf(principal, caller), change, { confirm: query.confirm, expect, mayName });
       return { status: 204 };
     },
 
@@ -121,7 +126,9 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
       const { examples, ...numbers } = findings;
       const locale = negotiateLocale({ session: principal.locale, acceptLanguage: request.headers['accept-language'] });
       const described = examples.map(({ key, errors }) => ({ key, errors: errors.map((fault) => describeFault(locale, fault)) }));
-      return { status: 200, body: { ...plan, ...numbers, examples: described } };
+      const changes = document === null ? [] : fieldChanges(current?.document, document);
+      const access = (await fieldAccess(store.db, params.name, changes)).map(({ profiles: _, ...each }) => each);
+      return { status: 200, body: { ...plan, ...numbers, examples: described, fields: access } };
     },
   };
 }
@@ -158,7 +165,7 @@ function actorOf({ user }: Principal, { origin }: Caller): Actor {
 
 /**
  * Throws 403 unless the caller may read all fields of all entities that the change is compared with: a refusal tells keys, names of fields, and whether
- * values fit, and a new reference tells which entities of its target exist (rule 64).
+ * values fit, and a new reference tells which entities of its target exist (rule 64). A change that shows a sensitive field needs the same.
  */
 function requireReading(
   principal: Principal,
@@ -169,11 +176,16 @@ function requireReading(
 ): void {
   const targets = targetsOf(current?.document ?? {});
   const newTargets = targetsOf(document ?? {}).filter((target) => !targets.includes(target));
-  const isRead = needsRules(plan) || (needsCheck(plan) && !allowUnfit);
+  const isRead = needsRules(plan) || (needsCheck(plan) && !allowUnfit) || showsHidden(plan, current?.document);
   for (const entity of new Set([...(isRead ? [name] : []), ...newTargets])) {
     const { coverage, view } = authorize(principal, entity, 'read');
     if (coverage.kind !== 'all' || view.kind !== 'whole') throw new Problem('forbidden', { audit: { entity } });
   }
+}
+
+/** The names of hosts are for the operator. */
+function withoutHosts(error: unknown): never {
+  throw error instanceof Problem && error.code === 'older-version' ? new Problem('older-version', { cause: error }) : error;
 }
 
 function requireType(current: TypeRow | undefined): void {

@@ -2,12 +2,15 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { historyRetention } from '../entities/retention.ts';
+import { pointerTo } from '../problems/pointer.ts';
 import { differencesOf } from './compare.ts';
+import { sensitiveFields } from './document.ts';
+import { fieldChanges } from './field-access.ts';
 import { withoutRules } from './rule-keywords.ts';
 import { ruleDifferences } from './rule-differences.ts';
 import type { TypeSource, TypeRow } from './store.ts';
 import { readableDocument, unreadablePlaces } from './stored-document.ts';
-import type { Schema } from './subschemas.ts';
+import { isSchemaObject, type Schema } from './subschemas.ts';
 
 /** A change of a type; without a document its deletion. */
 export interface TypeChange {
@@ -18,13 +21,16 @@ export interface TypeChange {
 
 /**
  * `none`: nothing but what later writes must fit. `check`: stored entities may not fit, so all are checked. `build`: all are read, and
- * must fit a rule or are indexed. `loss`: something ends that applying the old document again would not bring back.
+ * must fit a rule or are indexed. `narrow`: a field becomes hidden from callers who see it by `*`. `widen`: one that is hidden becomes shown to them. `loss`: something
+ * ends that applying the old document again would not bring back.
  */
-export type PlanEffect = 'none' | 'check' | 'build' | 'loss';
-const effects = ['none', 'check', 'build', 'loss'] as const;
+export type PlanEffect = 'none' | 'check' | 'build' | 'narrow' | 'widen' | 'loss';
+const effects = ['none', 'check', 'build', 'narrow', 'widen', 'loss'] as const;
+/** The effects of a change that needs the digest of its plan. */
+const confirmed: ReadonlySet<PlanEffect> = new Set(['narrow', 'widen', 'loss']);
 
 export interface PlanStep {
-  kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'shorter' | 'delete';
+  kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'shorter' | 'sensitive' | 'not-sensitive' | 'delete';
   /** Into the document. */
   pointer: string;
   effect: PlanEffect;
@@ -61,8 +67,11 @@ function stepsOf(current: Schema | undefined, document: Schema | null): PlanStep
     pointer,
     effect: kind === 'rule' ? 'build' : 'none',
   }));
-  if (!current) return [{ kind: 'declare', pointer: '', effect: 'check' }, ...rules];
-  const differences = differencesOf(withoutRules(current), withoutRules(document));
+  if (!current) return [{ kind: 'declare', pointer: '', effect: 'check' }, ...rules, ...visibilitySteps(undefined, document)];
+  const visibility = visibilitySteps(current, document);
+  const differences = differencesOf(withoutRules(current), withoutRules(document)).filter(
+    ({ pointer }) => !visibility.some((step) => step.pointer === pointer),
+  );
   // Entities need not fit what this version does not read.
   const unread: PlanStep[] = unreadablePlaces(current).length > 0 ? [{ kind: 'narrower', pointer: '', effect: 'check' }] : [];
   const steps = differences.map(({ kind, pointer }): PlanStep => {
@@ -70,10 +79,25 @@ function stepsOf(current: Schema | undefined, document: Schema | null): PlanStep
       return { kind: 'shorter', pointer, effect: 'loss' };
     return { kind, pointer, effect: kind === 'narrower' ? 'check' : 'none' };
   });
-  if (steps.length + rules.length > 0 || isDeepStrictEqual(current, document)) return [...unread, ...steps, ...rules];
+  if (steps.length + rules.length + visibility.length > 0 || isDeepStrictEqual(current, document))
+    return [...unread, ...steps, ...rules, ...visibility];
   // The rules are in another order.
   return [{ kind: 'note', pointer: '', effect: 'none' }];
 }
+
+/** The fields that `*` in the lists of grants loses or gains. A new field of a closed type, and one of a name without a type, is taken from nobody who has a type. */
+function visibilitySteps(current: Schema | undefined, document: Schema): PlanStep[] {
+  const isNew = (field: string) =>
+    current === undefined ||
+    (current['additionalProperties'] === false && !('patternProperties' in current) && !propertyNames(current).includes(field));
+  return fieldChanges(current, document).flatMap(({ field, kind }): PlanStep[] => {
+    const pointer = pointerTo(['properties', field, 'x-sensitive']);
+    if (kind === 'added') return [];
+    return [{ kind, pointer, effect: kind === 'not-sensitive' ? 'widen' : isNew(field) ? 'none' : 'narrow' }];
+  });
+}
+
+const propertyNames = ({ properties }: Schema): string[] => (isSchemaObject(properties) ? Object.keys(properties) : []);
 
 /** The least and the most days of each unit of a duration. */
 const daysOf: Readonly<Record<string, readonly [number, number]>> = { D: [1, 1], W: [7, 7], M: [28, 31], Y: [365, 366] };
@@ -89,6 +113,13 @@ function isShorter(before: string, after: string): boolean {
 export function needsRules({ steps, effect }: TypePlan): boolean {
   return effect === 'build' || steps.some((step) => step.effect === 'build');
 }
+
+/** Whether the change needs the digest of the plan. */
+export const needsConfirmation = ({ steps }: TypePlan): boolean => steps.some(({ effect }) => confirmed.has(effect));
+
+/** Whether a field that is hidden becomes shown. The deletion of a type with sensitive fields shows them too. */
+export const showsHidden = ({ steps }: TypePlan, current: Schema | undefined): boolean =>
+  steps.some(({ kind }) => kind === 'not-sensitive' || (kind === 'delete' && sensitiveFields(current ?? {}).size > 0));
 
 /** Whether stored entities must fit the schema of the new document. */
 export function needsCheck({ steps }: TypePlan): boolean {

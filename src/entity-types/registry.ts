@@ -8,7 +8,7 @@ import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
 import { DocumentChecks } from './proof.ts';
-import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
+import { findCurrentRevision, findRevision, listRevisions, listSensitiveFields } from './store.ts';
 import { compileStored, type StoredTypeFault } from './stored-type.ts';
 import type { EntityType, EntityTypes } from './types.ts';
 
@@ -18,6 +18,8 @@ import type { EntityType, EntityTypes } from './types.ts';
 const maximumCharacters = 4_194_304;
 /** What the smallest validator takes, in characters of a document. */
 const leastCharacters = 4_096;
+
+const none: ReadonlySet<string> = new Set();
 
 export class TypeRegistry implements EntityTypes {
   readonly #db: Kysely<Database>;
@@ -32,6 +34,9 @@ export class TypeRegistry implements EntityTypes {
     ignoreFetchAbort: true,
   });
   #revisions: Promise<ReadonlyMap<string, string>> | undefined;
+  /** By the revisions of all names, which are one object until a type changes. */
+  readonly #sensitive = new WeakMap<ReadonlyMap<string, string>, Promise<ReadonlyMap<string, ReadonlySet<string>>>>();
+  #sensitiveByRevision: ReadonlyMap<string, ReadonlySet<string>> = new Map();
   #notified = false;
 
   /** `onUnchecked` receives the name of a type whose fields cannot be checked, and why, when this process has read it. */
@@ -75,6 +80,29 @@ export class TypeRegistry implements EntityTypes {
       within: (inner) => this.within(inner),
       forget: () => this.forget(),
     };
+  }
+
+  /** The fields that the types call sensitive, by name; a name without such fields is left out. */
+  async sensitiveFields(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const revisions = await this.#currentRevisions();
+    const known = this.#sensitive.get(revisions) ?? this.#readSensitive(revisions);
+    this.#sensitive.set(revisions, known);
+    return await known.catch((error: unknown) => {
+      this.#sensitive.delete(revisions);
+      throw error;
+    });
+  }
+
+  /** Reads those of the revisions that it has not read yet. */
+  async #readSensitive(revisions: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const read = this.#sensitiveByRevision;
+    const unread = [...revisions.values()].filter((revision) => !read.has(revision));
+    const found = unread.length === 0 ? new Map<string, string[]>() : await listSensitiveFields(this.#db, unread);
+    const fields = new Map([...revisions.values()].map((revision) => [revision, read.get(revision) ?? new Set(found.get(revision))]));
+    this.#sensitiveByRevision = fields;
+    return new Map(
+      [...revisions].flatMap(([name, revision]) => (fields.get(revision)?.size ? [[name, fields.get(revision) ?? none]] : [])),
+    );
   }
 
   forget(): void {

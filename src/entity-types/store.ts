@@ -122,6 +122,21 @@ export async function findCurrentRevision(db: Kysely<Database>, name: string): P
   return row?.revision ?? '0';
 }
 
+/** The fields that the documents of these revisions call sensitive; none for a deletion. */
+export async function listSensitiveFields(db: Kysely<Database>, revisions: readonly string[]): Promise<Map<string, string[]>> {
+  const rows = await db
+    .selectFrom('entity_type_revision')
+    .where('revision', '=', sql<string>`any(${revisions}::bigint[])`)
+    .select([
+      'revision',
+      sql<string[]>`array(
+        select key from json_each(case when json_typeof(document -> 'properties') = 'object' then document -> 'properties' end)
+        where value ->> 'x-sensitive' = 'true')`.as('fields'),
+    ])
+    .execute();
+  return new Map(rows.map(({ revision, fields }) => [revision, fields]));
+}
+
 /** The documents of these revisions as JSON text. */
 export async function findDocuments(db: Kysely<Database>, revisions: readonly string[]): Promise<Map<string, string>> {
   const rows = await db

@@ -128,7 +128,7 @@ export const de: Catalogue = {
     'confirmation-required': {
       title: 'Bestätigung erforderlich',
       detail:
-        'Diese Änderung entfernt einen Typ oder gespeicherte Versionen. Lesen Sie ihren Plan und wiederholen Sie die Anfrage mit dessen Prüfsumme.',
+        'Diese Änderung entfernt einen Typ oder gespeicherte Versionen, oder sie verbirgt oder zeigt ein Feld. Lesen Sie ihren Plan und wiederholen Sie die Anfrage mit dessen Prüfsumme.',
     },
     'idempotency-in-progress': {
       title: 'Noch in Arbeit',

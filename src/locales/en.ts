@@ -120,7 +120,8 @@ export const en: Catalogue = {
     },
     'confirmation-required': {
       title: 'Confirmation required',
-      detail: 'This change removes a type or stored versions. Read its plan, and repeat the request with the digest of the plan.',
+      detail:
+        'This change removes a type or stored versions, or hides or shows a field. Read its plan, and repeat the request with the digest of the plan.',
     },
     'idempotency-in-progress': {
       title: 'Still in progress',

@@ -123,7 +123,8 @@ export const es: Catalogue = {
     },
     'confirmation-required': {
       title: 'Confirmación necesaria',
-      detail: 'Este cambio elimina un tipo o versiones almacenadas. Lea su plan y repita la solicitud con la huella de ese plan.',
+      detail:
+        'Este cambio elimina un tipo o versiones almacenadas, u oculta o muestra un campo. Lea su plan y repita la solicitud con la huella de ese plan.',
     },
     'idempotency-in-progress': {
       title: 'Todavía en curso',

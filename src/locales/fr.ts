@@ -126,7 +126,7 @@ export const fr: Catalogue = {
     'confirmation-required': {
       title: 'Confirmation requise',
       detail:
-        'Cette modification supprime un type ou des versions enregistrées. Lisez son plan et répétez la requête avec l’empreinte de ce plan.',
+        'Cette modification supprime un type ou des versions enregistrées, ou masque ou montre un champ. Lisez son plan et répétez la requête avec l’empreinte de ce plan.',
     },
     'idempotency-in-progress': {
       title: 'Encore en cours',

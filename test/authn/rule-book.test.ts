@@ -15,6 +15,7 @@ const types = new Map<string, RuledType>();
 let unbound: UnboundRule[];
 let statements: number;
 let book: RuleBook;
+let sensitive: ReadonlyMap<string, ReadonlySet<string>>;
 
 const typeWith = (revision: string, fields: Record<string, FieldType>): RuledType => ({
   revision,
@@ -23,6 +24,7 @@ const typeWith = (revision: string, fields: Record<string, FieldType>): RuledTyp
 
 beforeEach(() => {
   types.clear();
+  sensitive = new Map();
   unbound = [];
   statements = 0;
   const { db } = service();
@@ -33,6 +35,7 @@ beforeEach(() => {
   book = new RuleBook({
     db: new Proxy(db, { get: (target, name) => (name === 'selectFrom' ? selectFrom : (Reflect.get(target, name) as unknown)) }),
     typeOf: (name) => Promise.resolve(types.get(name) ?? typeWith('0', {})),
+    sensitiveFields: () => Promise.resolve(sensitive),
     variables: (principal) => Promise.resolve(variablesOf(principal)),
     onUnbound: (rule) => unbound.push(rule),
   });
@@ -54,6 +57,13 @@ async function stored(document: RuleDocument): Promise<string> {
 test('a caller without rules stays as it is, without a statement', async () => {
   const principal = principalWith({ entity: 'order', action: 'read', condition: 'own' });
   expect(await book.complete(principal)).toBe(principal);
+  expect(statements).toBe(0);
+});
+
+test('a caller without rules knows the sensitive fields of types, if there are any', async () => {
+  sensitive = new Map([['order', new Set(['margin'])]]);
+  const { rules } = await book.complete(principalWith({ entity: '*', action: 'read', condition: 'any' }));
+  expect([rules?.sensitiveOf('order'), rules?.sensitiveOf('note')]).toEqual([new Set(['margin']), new Set()]);
   expect(statements).toBe(0);
 });
 

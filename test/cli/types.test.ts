@@ -61,6 +61,20 @@ test('a type that is applied counts for the next request, is listed and exported
   expect(event).toMatchObject({ event: 'type.declared', detail: { type: name, via: 'cli', by: 'administrator' } });
 });
 
+test('a sensitive field needs the digest, and the plan tells the grants, people and profiles that lose it', async () => {
+  const salary = { type: 'string' };
+  await admin.say(['types', 'apply', await fileOf({ type: 'object', properties: { salary } })]);
+  await service().createUser(`reader${number}`, { [name]: ['read'] });
+  const file = await fileOf({ type: 'object', properties: { salary: { ...salary, 'x-sensitive': true } } });
+  const planned = await admin.run(['types', 'plan', file]);
+  expect(planned.code).toBe(4);
+  expect(planned.stdout).toMatch(/ {2}narrow +sensitive +\/properties\/salary\/x-sensitive\n/);
+  expect(planned.stdout).toMatch(/\/properties\/salary: \d+ grants and \d+ people lose it \(.*reader\d+\)/);
+  const [, digest = ''] = /A change of what people see needs --confirm ([0-9a-f]{64})/.exec(planned.stdout) ?? [];
+  expect((await admin.run(['types', 'apply', file])).stderr).toBe(`error: this changes what people see: give --confirm ${digest}\n`);
+  expect(await admin.say(['types', 'apply', file, '--confirm', digest])).toBe(`Applied: ${name}.\n`);
+});
+
 test('a deletion needs the digest that the command prints, which is that of the plan', async () => {
   await admin.say(['types', 'apply', await fileOf({ type: 'object', required: ['a'] })]);
   const refused = await admin.run(['types', 'delete', name]);
@@ -190,6 +204,14 @@ describe('ENTITY_TYPES_DIR', () => {
     const { digest } = JSON.parse(stdout) as { digest: string };
     await admin.say(['types', 'apply', file, '--confirm', digest]);
     await (await service().replica({ ENTITY_TYPES_DIR: place })).stop();
+  });
+
+  test('a start whose files hide a field ends with the way to confirm it', async () => {
+    const place = await mkdtemp(join(directory, 'start-'));
+    await declareType(service(), name, { type: 'object', properties: { salary: {} } });
+    await writeFile(join(place, `${name}.yaml`), 'type: object\nproperties: { salary: { x-sensitive: true } }\n');
+    const start = TestService.start({ ENTITY_TYPES_DIR: place }, { url: service().databaseUrl, drop: async () => undefined });
+    await expect(start).rejects.toThrow(`${name}: x-sensitive: a field would be hidden from people who see it`);
   });
 
   test('a type whose file is gone stays, and a changed file counts from the next start on', async () => {

@@ -13,7 +13,7 @@ import type { Actor, Owner } from '../../rights/administration.ts';
 import { pathOfGrant, singleGrants, type RightsDocuments, type SingleGrant } from '../../rights/documents.ts';
 import type { AttributeOwner } from '../../rights/vocabulary.ts';
 import { changeAttributes } from '../attributes/change.ts';
-import { assertKnownByAll } from '../older-processes.ts';
+import { assertKnownByAll } from '../../database/older-processes.ts';
 import { RefusedRights } from './check.ts';
 import { needsConfirmation, planRights, type PlannedRights, type RightsPlanRequest, type RightsPlan } from './plan.ts';
 
