@@ -12,7 +12,8 @@ import { contentTag, etagOf, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Admission } from '../admission/admission.ts';
 import { inTurn } from '../admission/turns.ts';
-import { isPermitted } from '../rights/permit.ts';
+import type { FieldRights } from '../rights/field-rights.ts';
+import { contractFields, isPermitted } from '../rights/permit.ts';
 import { findDocuments, listTypes } from './store.ts';
 import { readableDocument } from './stored-document.ts';
 import { joinParts, PartMaker, type TypePart } from './typed-contract/derive.ts';
@@ -29,6 +30,8 @@ interface SeenName {
   name: string;
   revision: string;
   actions: ReadonlySet<Action>;
+  /** Undefined for a caller whose grants name no fields of entities without sensitive ones. */
+  fields: FieldRights | undefined;
 }
 
 type NamedType = SeenName & { base: string };
@@ -67,10 +70,13 @@ export class TypedContracts {
     );
     const wanted = seen
       .filter(({ name }) => names.includes('*') || names.includes(name))
-      .map(({ name, revision, actions }) => ({ name, revision, actions, base: bases.get(name) ?? name }));
+      .map(({ name, revision, actions, fields }) => ({ name, revision, actions, fields, base: bases.get(name) ?? name }));
     if (!names.includes('*') && wanted.length < new Set(names).size) throw new Problem('not-found');
     const key = contentTag(
-      JSON.stringify([this.#tagOf(contract), ...wanted.map(({ revision, base, actions }) => [revision, base, ...actions])]),
+      JSON.stringify([
+        this.#tagOf(contract),
+        ...wanted.map(({ revision, base, actions, fields }) => [revision, base, fields?.digest ?? null, ...actions]),
+      ]),
     );
     const { text, tag } = this.#made.get(key) ?? (await this.#makeInTurn(principal, contract, wanted, key));
     return { etag: etagOf(tag), text: isCurrent(ifNoneMatch, tag) ? undefined : text };
@@ -82,7 +88,7 @@ export class TypedContracts {
       const may = (action: Action) => isPermitted(principal, name, action);
       // An update is answered with the entity, so it needs `read` too.
       const actions = new Set(allActions.filter((action) => may(action) && (action !== 'update' || may('read'))));
-      return actions.size === 0 ? [] : [{ name, revision, actions }];
+      return actions.size === 0 ? [] : [{ name, revision, actions, fields: contractFields(principal, name) }];
     });
   }
 

@@ -3,6 +3,7 @@ import { all, any, type Filter } from '../filter/syntax.ts';
 import { Problem } from '../problems/errors.ts';
 import { ChangeRule } from './change-rule.ts';
 import { coverageOf, digestOf, type Coverage } from './coverage.ts';
+import { fieldRightsOf, type FieldRights } from './field-rights.ts';
 import { noFields } from './field-set.ts';
 import { viewOf, wholeView, type EntityRights, type FieldView } from './field-view.ts';
 import { anyGrant, coversAll, ownGrant, type Grant } from './grant.ts';
@@ -135,6 +136,14 @@ function permitOf<A extends Action>(
 /** Whether {@link authorize} would give a permit for `action` on any row of the entities called `entity`. */
 export function isPermitted(principal: Principal, entity: string, action: Action): boolean {
   return grantsFor(principal, entity, action).length > 0 && isInScope(principal, entity, action);
+}
+
+/** The fields of the entities called `entity` by what the caller may do with them; undefined if the caller has none but plain grants, which name no fields. */
+export function contractFields(principal: Principal, entity: string): FieldRights | undefined {
+  const of = (action: 'read' | 'create' | 'update') => (isPermitted(principal, entity, action) ? grantsFor(principal, entity, action) : []);
+  const grants = { read: of('read'), create: of('create'), update: of('update') };
+  if (!Object.values(grants).some(hasRule) && !hasSensitive(principal, entity)) return undefined;
+  return fieldRightsOf(grants, sensitiveOf(principal, entity), callerOf(principal));
 }
 
 /** The grants for the action, at least one. Throws as {@link authorize}. */

@@ -104,6 +104,14 @@ describe('the types', () => {
     expect(one.printed).toBe(all.printed);
   });
 
+  test('new entities have a type of their own where the document has one for them', () => {
+    const text = { type: 'string' };
+    const schemas = { A: { type: 'object', properties: { a: text } }, ANew: { type: 'object', properties: { b: text } } };
+    const printed = printTypes({ tags: [{ name: 'A', 'x-entity-type': 'a' }], components: { schemas } }) ?? '';
+    expect(printed).toMatch(/export interface ANew \{\s+b\?: string;/);
+    expect(printed).not.toContain('ANewFilter');
+  });
+
   test('cannot be left by a comment of the document', async () => {
     const schemas = {
       A: {

@@ -48,7 +48,8 @@ describe('the document', () => {
     });
     const added = Object.keys(schemasOf(body)).filter((name) => !(name in schemasOf(plain.body)));
     expect(added.filter((name) => name.startsWith('Customer'))).toEqual(
-      expect.arrayContaining(['', ...roles].map((role) => `Customer${role}`)),
+      // New entities have a schema of their own only where rights on fields differ.
+      expect.arrayContaining(['', ...roles.filter((role) => role !== 'New')].map((role) => `Customer${role}`)),
     );
     expect(pathsOf(body)).toEqual(
       ['', '/query', '/aggregate', '/bulk', '/upsert', '/{key}', '/{key}/history', '/{key}/restore'].map(

@@ -20,7 +20,8 @@ export function printTypes({ tags, components: { schemas } }: TypedDocument): st
   );
   if (types.length === 0) return undefined;
   const names = new Set<string>();
-  const waiting = types.map(({ name }) => name);
+  // New entities have a schema of their own if the caller may read and write different fields.
+  const waiting = types.flatMap(({ name }) => (schemas[`${name}New`] === undefined ? [name] : [name, `${name}New`]));
   for (const name of waiting) {
     if (names.has(name)) continue;
     names.add(name);

@@ -1,17 +1,23 @@
 /** The contract with the declared types: their schemas, and the operations on their entities as paths of their own (decision 136). */
+import { isDeepStrictEqual } from 'node:util';
 import { foldedFields, rulesOf } from '../../entities/companion/rule-layout.ts';
 import type { ContractDocument } from '../../contract/contract.ts';
+import type { Field } from '../../filter/fields.ts';
+import type { FieldRight, FieldRights } from '../../rights/field-rights.ts';
 import type { Action } from '../../rights/vocabulary.ts';
 import { schemaOf } from '../document.ts';
 import { fieldTypesOf } from '../field-types.ts';
 import type { Schema } from '../subschemas.ts';
 import { Components } from './components.ts';
 import { Filters } from './filters.ts';
+import { maskedDocument } from './masked.ts';
 import { typedPaths, type TypedName } from './operations.ts';
 import { referTo, sharedTests, type SharedTest } from './tests.ts';
 
 /** A type as the caller may see it. */
-export interface VisibleType extends Omit<TypedName, 'by'> {
+export interface VisibleType extends Omit<TypedName, 'by' | 'hasNew'> {
+  /** The rights on single fields; undefined for all. */
+  fields?: FieldRights | undefined;
   /** The JSON Schema with its service keywords. */
   document: Schema;
 }
@@ -30,7 +36,7 @@ const writing: readonly Action[] = ['create', 'update'];
 /** Makes the parts of types for `contract`. */
 export class PartMaker {
   readonly #contract: ContractDocument;
-  /** By actions, and whether there is a unique rule: what differs between types in names alone, with {@link placeholder} for these. */
+  /** By actions and {@link TemplateForm}: what differs between types in names alone, with {@link placeholder} for these. */
   readonly #templates = new Map<string, { paths: string; schemas: string }>();
 
   constructor(contract: ContractDocument) {
@@ -38,23 +44,29 @@ export class PartMaker {
   }
 
   /** What the type adds to the contract: the schemas of what the caller may do, and the operations. */
-  part({ name, base, actions, document: whole }: VisibleType): TypePart {
-    const document = schemaOf(whole);
-    const described = [document['title'] ?? name, document['description']].filter((text) => typeof text === 'string').join('. ');
-    const components = new Components(document, base);
-    const types = fieldTypesOf(document);
-    const rules = rulesOf(whole, types);
-    const [unique] = rules.uniques;
-    const filters = new Filters(components, types, { references: rules.references.map(({ field }) => field), folded: foldedFields(rules) });
+  part({ name, base, actions, fields, document: whole }: VisibleType): TypePart {
+    const { shown, read, created, updated } = documentsFor(schemaOf(whole), actions, fields);
+    const described = [shown['title'] ?? name, shown['description']].filter((text) => typeof text === 'string').join('. ');
+    const components = new Components(shown, base);
+    const types = fieldTypesOf(read);
+    const isRead = ([field = '']: Field) => !fields || fields.of(field).showing !== 'never';
+    const rules = rulesOf(whole, fieldTypesOf(schemaOf(whole)));
+    const unique = rules.uniques.find((rule) => rule.fields.every(({ field }) => isRead(field)));
+    const filters = new Filters(components, types, {
+      references: rules.references.flatMap(({ field }) => (isRead(field) ? [field] : [])),
+      folded: foldedFields(rules).filter(isRead),
+    });
+    const hasNew = created !== shown && may(actions, 'create');
     const seesFields = may(actions, 'read', 'type', ...writing);
-    if (seesFields) components.define('', base, () => ({ ...(components.fields(document) as Schema), type: 'object' }));
-    if (may(actions, 'update')) components.define('Patch', `${base}Patch`, () => patchSchema(components.patch(document) as Schema, name));
+    if (seesFields) components.define('', base, () => ({ ...(components.fields(shown) as Schema), type: 'object' }));
+    if (hasNew) components.schemas[`${base}New`] = { ...(components.fields(created) as Schema), type: 'object' };
+    if (may(actions, 'update')) components.define('Patch', `${base}Patch`, () => patchSchema(components.patch(updated) as Schema, name));
     if (may(actions, 'read')) {
-      components.define('Test', `${base}Filter`, () => filters.filter(document, `${base}Filter`, name));
-      components.schemas[`${base}Sort`] = filters.sort(document);
+      components.define('Test', `${base}Filter`, () => filters.filter(read, `${base}Filter`, name));
+      components.schemas[`${base}Sort`] = filters.sort(read);
     }
     components.finish();
-    const template = this.#templateFor(actions, unique !== undefined);
+    const template = this.#templateFor(actions, { isUnique: unique !== undefined, hasNew });
     const by = JSON.stringify(unique?.fields.map(({ field }) => field.join('.')).join() ?? '').slice(1, -1);
     const fill = (text: string) =>
       text
@@ -70,9 +82,9 @@ export class PartMaker {
     };
   }
 
-  #templateFor(actions: ReadonlySet<Action>, isUnique: boolean): { paths: string; schemas: string } {
-    const key = [...[...actions].toSorted(), isUnique].join();
-    const template = this.#templates.get(key) ?? templateOf(this.#contract, actions, isUnique);
+  #templateFor(actions: ReadonlySet<Action>, form: TemplateForm): { paths: string; schemas: string } {
+    const key = [...[...actions].toSorted(), form.isUnique, form.hasNew].join();
+    const template = this.#templates.get(key) ?? templateOf(this.#contract, actions, form);
     this.#templates.set(key, template);
     return template;
   }
@@ -81,11 +93,24 @@ export class PartMaker {
 /** Characters that JSON text has in no other place, and that JSON does not escape. */
 const placeholder = { name: '\uE000', base: '\uE001', by: '\uE002' };
 
-function templateOf(contract: ContractDocument, actions: ReadonlySet<Action>, isUnique: boolean): { paths: string; schemas: string } {
+interface TemplateForm {
+  /** Whether there is a unique rule. */
+  isUnique: boolean;
+  /** Whether new entities have a schema of their own. */
+  hasNew: boolean;
+}
+
+function templateOf(
+  contract: ContractDocument,
+  actions: ReadonlySet<Action>,
+  { isUnique, hasNew }: TemplateForm,
+): { paths: string; schemas: string } {
   const { name, base } = placeholder;
   const schemas = {
     ...(may(actions, 'read', ...writing) && { [`${base}Entity`]: entitySchema(contract, 'Entity', name, base) }),
-    ...(may(actions, 'create') && { [`${base}List`]: { ...schemaIn(contract, 'FieldsList'), items: referTo(base) } }),
+    ...(may(actions, 'create') && {
+      [`${base}List`]: { ...schemaIn(contract, 'FieldsList'), items: referTo(hasNew ? `${base}New` : base) },
+    }),
     ...(may(actions, 'read') && {
       [`${base}View`]: entitySchema(contract, 'EntityView', name, base),
       [`${base}Page`]: pageSchema(contract, base),
@@ -94,7 +119,44 @@ function templateOf(contract: ContractDocument, actions: ReadonlySet<Action>, is
     }),
   };
   const by = isUnique ? placeholder.by : undefined;
-  return { paths: membersOf(typedPaths(contract, { name, base, actions, by })), schemas: membersOf(schemas) };
+  return { paths: membersOf(typedPaths(contract, { name, base, actions, by, hasNew })), schemas: membersOf(schemas) };
+}
+
+/** The document as the caller may know it, for each use. */
+interface KnownDocuments {
+  /** For answers. */
+  shown: Schema;
+  /** For filters and sorts. */
+  read: Schema;
+  created: Schema;
+  updated: Schema;
+}
+
+function documentsFor(document: Schema, actions: ReadonlySet<Action>, fields: FieldRights | undefined): KnownDocuments {
+  // The declaration itself is open to a caller who sees no entity and may declare the type.
+  if (!fields || !may(actions, 'read', ...writing)) return { shown: document, read: document, created: document, updated: document };
+  const mayRead = may(actions, 'read');
+  const isNew = (right: FieldRight) => may(actions, 'create') && right.isCreated;
+  const isShown = (right: FieldRight) => right.showing !== 'never' || right.isAnswered || isNew(right);
+  const isAlways = (right: FieldRight) => (mayRead ? right.showing === 'always' : isNew(right) && !right.isPreset);
+  const masked = (has: (right: FieldRight) => boolean, requires: (right: FieldRight) => boolean) =>
+    fields.everyField((right) => has(right) && requires(right))
+      ? document
+      : maskedDocument(document, { has: (name) => has(fields.of(name)), requires: (name) => requires(fields.of(name)) });
+  const created = masked(isNew, (right) => !right.isPreset);
+  const shown = masked(isShown, isAlways);
+  return {
+    shown,
+    read: masked(
+      ({ showing }) => showing !== 'never',
+      ({ showing }) => showing === 'always',
+    ),
+    created: isDeepStrictEqual(created, shown) ? shown : created,
+    updated: masked(
+      ({ isUpdated }) => isUpdated,
+      () => true,
+    ),
+  };
 }
 
 const may = (actions: ReadonlySet<Action>, ...some: Action[]) => some.some((action) => actions.has(action));

@@ -8,7 +8,7 @@ import { entityOperations } from './entity-operations.ts';
 import { sharedTests } from './tests.ts';
 
 /** What follows the name of a type in the names of its further schemas. */
-export const roles = ['Patch', 'List', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query', 'Aggregation'] as const;
+export const roles = ['New', 'Patch', 'List', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query', 'Aggregation'] as const;
 
 const verbs = Object.values(entityOperations).map(({ verb }) => verb);
 /** What makes a verb of another one: a type `many-customers` would have `createManyCustomers`, too. */

@@ -23,10 +23,12 @@ export interface TypedName {
   actions: ReadonlySet<Action>;
   /** What the parameter `by` may be: the fields of the first unique rule. Undefined without a rule. */
   by: string | undefined;
+  /** Whether new entities have a schema of their own. */
+  hasNew: boolean;
 }
 
 /** The path items of the entities called `name`, with the operations whose action is in `actions`. */
-export function typedPaths(contract: ContractDocument, { name, base, actions, by }: TypedName): Record<string, Schema> {
+export function typedPaths(contract: ContractDocument, { name, base, actions, by, hasNew }: TypedName): Record<string, Schema> {
   const paths = Object.entries(contract.paths).flatMap(([path, item]): [string, Schema][] => {
     if (path !== entityPath && !path.startsWith(`${entityPath}/`)) return [];
     const operations = methods.flatMap((method): [string, Schema][] => {
@@ -35,7 +37,7 @@ export function typedPaths(contract: ContractDocument, { name, base, actions, by
       if (!known) return [];
       const { verb, action } = entityOperations[operation.operationId as keyof typeof entityOperations];
       if (!actions.has(action)) return [];
-      const body = action === 'update' ? `${base}Patch` : base;
+      const body = action === 'update' ? `${base}Patch` : action === 'create' && hasNew ? `${base}New` : base;
       const typed = typedOperation(contract, operation as unknown as Schema, { base, body, by });
       const described = {
         operationId: verb + base,
