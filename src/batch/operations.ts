@@ -226,7 +226,7 @@ export class BatchReader {
         const create = permit as Permit<'create'>;
         const { text, fields } = withPresets(create, await this.#withAllKeys(naturalKeys, index, sent, type));
         // A rule is judged when the operation runs, so that it sees what earlier ones have written.
-        const checked = await inFields(() => allowChange({ type, next: { text, fields } }));
+        const checked = await inFields(() => allowChange({ rule: create.change, type, next: { text, fields } }));
         return { ...common, op: 'create', permit: create, fields: text, checked };
       }
     }

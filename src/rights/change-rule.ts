@@ -214,6 +214,15 @@ export class ChangeRule {
     return this.#reads.some((grant, index) => reads[index] && hasField(grant.read, name, this.#sensitive));
   }
 
+  /** Whether a grant lets the member be written in some row, or shows it there. */
+  isEverKnown(name: string): boolean {
+    const isAnswered = (grant: Grant) => grant.kind === 'rule' && hasField(grant.read, name, this.#sensitive);
+    return (
+      this.#reads.some(({ read }) => hasField(read, name, this.#sensitive)) ||
+      this.#grants.some((grant) => this.#writes(grant, name) || isAnswered(grant))
+    );
+  }
+
   /** Whether the caller may know the member of a new entity: a grant lets it be written, or the answer shows it. */
   isKnownOfNew(facts: ChangeFacts, name: string): boolean {
     return this.#writing(facts, name).length > 0 || this.isShownAfter(facts, name);

@@ -179,6 +179,7 @@ async function checkRow(read: ReadRow, { create, type, rule: by, limitBytes, key
     const sent = await keys.replaced(type, read);
     const { fields, text } = by === undefined ? withPresets(create, sent) : sent;
     const checked = allowChange({
+      rule: (by?.update ?? create).change,
       type,
       next: { text, fields, limitBytes, isPart: by !== undefined && by.mode !== 'replace' },
     });

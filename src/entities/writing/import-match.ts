@@ -156,7 +156,13 @@ export class RowMatcher {
   ): PortionRow | undefined {
     const { type } = this.#request;
     try {
-      if (next) return { ...row, text: next.text, fields: next.fields, ...allowChange({ type, next, ...present }) };
+      if (next)
+        return {
+          ...row,
+          text: next.text,
+          fields: next.fields,
+          ...allowChange({ rule: this.#request.create.change, type, next, ...present }),
+        };
       if (present) requirePrecondition(type, present.guard, present.state.version);
       return row;
     } catch (error) {

@@ -59,15 +59,13 @@ export class Judgement {
     return `{${members.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(', ')}}`;
   }
 
-  /** The faults of the type with places that the caller has sent or sees; the others are at the entity as a whole. */
-  placed(faults: readonly Fault[]): Fault[] {
-    return faults.map((fault) => (fault.pointer === undefined || this.#isKnown(fault.pointer) ? fault : { ...fault, pointer: '' }));
+  get rule(): ChangeRule {
+    return this.#rule;
   }
 
-  #isKnown(pointer: string): boolean {
-    const [, name = ''] = pointer.split('/');
-    const member = name.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (pointer === '' || this.#members.sent.includes(member)) return true;
+  /** Whether the caller has sent the member or may see it. */
+  isKnown(member: string): boolean {
+    if (this.#members.sent.includes(member)) return true;
     return this.#isNew ? this.#rule.isKnownOfNew(this.#facts, member) : this.#rule.isShownBefore(this.#facts, member);
   }
 }

@@ -10,7 +10,9 @@ import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import { acceptedVersions } from '../etag.ts';
 import { expansionOf } from '../stored-size.ts';
+import type { ChangeRule } from '../../rights/change-rule.ts';
 import type { Judgement } from './judgement.ts';
+import { knownFaults, type KnownMembers } from './known-faults.ts';
 import type { Versions } from './statements.ts';
 
 /** The caller's expectation of the entity that it changes. */
@@ -53,6 +55,8 @@ export interface NextFields {
 export interface WantedChange {
   /** The judgement by the rules of the permit; undefined for a permit without rules. */
   judgement?: Judgement | undefined;
+  /** The rule of the permit, if there is one, where the judgement comes later. */
+  rule?: ChangeRule | undefined;
   type: EntityType | undefined;
   /** Undefined where there is no precondition, as of a new entity. */
   guard?: Guard;
@@ -85,32 +89,38 @@ export const untyped: Checked = { typeRevision: '0', companion: undefined };
  * - 413: the fields are too large.
  * - 422: they do not fit the type, or have a text that no index can hold.
  */
-export function allowChange({ judgement, type, guard, state, next }: WantedChange): Checked {
+export function allowChange({ judgement, rule, type, guard, state, next }: WantedChange): Checked {
   const { text, limitBytes, isStoredText = false } = next;
   if (guard && state) requirePrecondition(type, guard, state.version);
   judgement?.requireWritable();
   if (limitBytes !== undefined && isStoredText) requireSize(Buffer.byteLength(text), limitBytes);
   else if (limitBytes !== undefined) requireStoredSize(text, limitBytes);
-  const checked = type ? checkFields(type, next, judgement) : untyped;
+  const checked = type ? checkFields(type, next, { judgement, rule: judgement?.rule ?? rule }) : untyped;
   judgement?.requireAcceptedFields();
   return checked;
 }
 
-function checkFields(type: EntityType, { text, patch, isPart = false, ...next }: NextFields, judgement: Judgement | undefined): Checked {
+function checkFields(
+  type: EntityType,
+  { text, patch, isPart = false, ...next }: NextFields,
+  { judgement, rule }: Pick<WantedChange, 'judgement' | 'rule'>,
+): Checked {
   const fields = next.fields ?? parseJson(text);
   const check = () => type.check(fields, patch === undefined ? undefined : () => parseJson(patch));
-  if (!isPart && judgement) placingFaults(judgement, check);
+  const isPlace = (member: string) =>
+    judgement?.isKnown(member) ?? (Object.hasOwn(fields as object, member) || rule?.isEverKnown(member) === true);
+  if (!isPart && rule) withKnownFaults(type, { isPlace, isName: (name) => rule.isEverKnown(name) }, check);
   else if (!isPart) check();
   const layout = type.companion;
   return { typeRevision: type.revision, companion: layout ? { layout, values: companionValues(layout, fields) } : undefined };
 }
 
-/** Runs `check`. The faults that it throws lead to no field that the caller neither has sent nor sees. */
-function placingFaults(judgement: Judgement, check: () => void): void {
+/** Runs `check`. The faults that it throws tell of no field that the caller does not know. */
+function withKnownFaults(type: EntityType, members: KnownMembers, check: () => void): void {
   try {
     check();
   } catch (error) {
-    if (error instanceof Problem) throw error.withFaults(judgement.placed(error.faults));
+    if (error instanceof Problem) throw error.withFaults(knownFaults(error.faults, type, members));
     throw error;
   }
 }
