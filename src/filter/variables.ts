@@ -45,6 +45,7 @@ export function withVariables(filter: Filter, variables: Variables, mustHold = t
       return any(filter.of.map((each) => withVariables(each, variables, mustHold)));
     case 'match':
     case 'some':
+    case 'lookup':
       return { ...filter, of: withVariables(filter.of, variables, mustHold) };
     case 'compare':
       if (filter.operand.kind === 'clock') return { ...filter, operand: { ...filter.operand, zone: variables.timeZone } };

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { sql, type RawBuilder } from 'kysely';
 import { filterCondition } from '../filter/compile.ts';
 import { envelopeOfChange, rowSource, type Source } from '../filter/source.ts';
-import { any, conjuncts, hasLookup, type Filter, type Test } from '../filter/syntax.ts';
+import { any, conjuncts, hasLookup, type Filter } from '../filter/syntax.ts';
 import { coversAll, type Grant } from './grant.ts';
 import { variablesAt, variablesUsed, type CallerVariables, type VariableName, type VariableUse } from './variable-columns.ts';
 
@@ -33,12 +33,16 @@ export interface CoverageSource {
 export const fieldsAt = ({ row, whole }: Pick<CoverageSource, 'row' | 'whole'>): Source =>
   row === 'entity_change' ? rowSource(row, envelopeOfChange) : rowSource(row, undefined, whole);
 
-/** The only value that a field of covered rows has. */
+/** The values of which a field of covered rows has one. */
 export interface FixedField {
   field: readonly string[];
   type: 'string' | 'enum' | 'int64';
-  value: string;
+  /** Different ones, at least one and ten at most. */
+  values: readonly string[];
 }
+
+/** A range of an index for each value: more of them read it in too many places. */
+const maximumValues = 10;
 
 /** Some rows of a name. */
 export interface CoverageRule {
@@ -50,8 +54,10 @@ export interface CoverageRule {
   variables: readonly VariableUse[];
   /** Whether other entities decide too. PostgreSQL does not test them again when it has waited for the lock of a row (decision 334). */
   readsOthers: boolean;
-  /** Values that fields of every covered row have. Each row with all of them is covered. An index that begins with such a field finds the rows. */
+  /** Values that fields of every covered row have. Each row with one of each is covered. An index that begins with such a field finds the rows. */
   fixed: readonly FixedField[];
+  /** A filter without variables that every covered row fulfils, and others too; undefined if no index but those of `fixed` may be read. Lists find the rows by it. */
+  candidates: Filter | undefined;
   matches(source: CoverageSource): RawBuilder<boolean>;
 }
 
@@ -79,7 +85,8 @@ const ownRows = (userName: string): CoverageRule => ({
   values: { owner: userName },
   variables: [],
   readsOthers: false,
-  fixed: [{ field: ['$createdBy'], type: 'string', value: userName }],
+  fixed: [{ field: ['$createdBy'], type: 'string', values: [userName] }],
+  candidates: undefined,
   matches: isOwnOrAll,
 });
 
@@ -89,38 +96,36 @@ export const digestOfText = (text: unknown): string => createHash('sha256').upda
 /** The rows that fulfil a filter. */
 function rowsOfFilter(filter: Filter, caller: CallerVariables): CoverageRule {
   const variables = variablesUsed(filter);
+  const candidates = caller.filled(filter);
   return {
     kind: 'rule',
     digest: digestOfText(filter),
     values: { owner: null, ...caller.valuesOf(variables) },
     variables,
     readsOthers: hasLookup(filter),
-    fixed: fixedBy(filter, caller),
+    fixed: fixedBy(candidates),
+    candidates,
     matches: (source) => filterCondition(filter, fieldsAt(source), variablesAt(source, variables)),
   };
 }
 
 /** The values that the filter fixes; none if it is more than equalities that all have to hold. */
-function fixedBy(filter: Filter, caller: CallerVariables): FixedField[] {
+function fixedBy(filter: Filter): FixedField[] {
   const tests = conjuncts(filter);
-  const fixed = tests.flatMap((test) => fixedByTest(test, caller));
+  const fixed = tests.flatMap(fixedByTest);
   return fixed.length === tests.length ? fixed : [];
 }
 
-function fixedByTest(test: Filter, caller: CallerVariables): FixedField[] {
-  if (test.kind !== 'compare' && test.kind !== 'in' && test.kind !== 'in-list') return [];
+function fixedByTest(test: Filter): FixedField[] {
+  if (test.kind !== 'compare' && test.kind !== 'in') return [];
   const { field, type } = test;
-  if ((test.kind === 'compare' && test.operator !== '=') || (type !== 'string' && type !== 'enum' && type !== 'int64')) return [];
-  const [value, ...others] = valuesOf(test, caller);
-  return typeof value === 'string' && others.length === 0 ? [{ field, type, value }] : [];
+  if (type !== 'string' && type !== 'enum' && type !== 'int64') return [];
+  const values = [...new Set(test.kind === 'in' ? test.values.map(String) : equalValue(test))];
+  return values.length === 0 || values.length > maximumValues ? [] : [{ field, type, values }];
 }
 
-function valuesOf(test: Extract<Test, { kind: 'compare' | 'in' | 'in-list' }>, caller: CallerVariables): readonly unknown[] {
-  if (test.kind === 'in') return test.values;
-  const { operand } = test;
-  const value = operand.kind === 'value' ? operand.value : operand.kind === 'variable' ? caller.valueOf(operand.name) : undefined;
-  return Array.isArray(value) ? value : [value];
-}
+const equalValue = ({ operator, operand }: Extract<Filter, { kind: 'compare' }>): string[] =>
+  operator === '=' && operand.kind === 'value' ? [String(operand.value)] : [];
 
 /** The rows that the grants of a caller cover together; undefined without a grant. */
 export function coverageOf(grants: readonly Grant[], caller: CallerVariables): Coverage | undefined {

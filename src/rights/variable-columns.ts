@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { sqlTypes } from '../filter/source.ts';
 import { testsOf, type Filter, type Variable } from '../filter/syntax.ts';
-import type { Variables, VariableSource } from '../filter/variables.ts';
+import { withVariables, type Variables, type VariableSource } from '../filter/variables.ts';
 
 /** The name of a variable in a statement: `user.regions` is `user$regions`. */
 export type VariableName = `${string}$${string}`;
@@ -45,6 +45,8 @@ export interface CallerVariables {
   valuesOf(variables: readonly VariableUse[]): Record<VariableName, unknown>;
   /** The value of the variable as JSON has it; undefined if the caller lacks it. */
   valueOf(name: string): unknown;
+  /** The filter with the values in place of variables. */
+  filled(filter: Filter): Filter;
 }
 
 /** The variables of a caller with these values. */
@@ -53,6 +55,7 @@ export function callerVariables(userName: string, variables: Variables): CallerV
   return {
     userName,
     valueOf: (name) => variables.valueOf(name),
+    filled: (filter) => withVariables(filter, variables),
     valuesOf: (used) => Object.fromEntries(used.map((use) => [use.column, valueOf(use)])),
   };
 }

@@ -28,6 +28,7 @@ const ruleOf = (team: string): CoverageRule => ({
   variables: [],
   readsOthers: false,
   fixed: [],
+  candidates: undefined,
   matches: ({ row, value }) => sql<boolean>`${sql.raw(row)}.fields ->> 'team' = ${value('owner')}`,
 });
 const own = ownRowsOf('ada');

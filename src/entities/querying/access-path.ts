@@ -9,8 +9,8 @@ import { isEnvelopeName, isOfEnvelope } from '../../filter/fields.ts';
 import type { Order } from '../../filter/order.ts';
 import { comparedFields, conjuncts, constantOf, isEveryEntity, testsOf, type Filter } from '../../filter/syntax.ts';
 import { looksLikeName } from '../../problems/pointer.ts';
-import type { CoveredRows } from '../../rights/coverage.ts';
-import type { BoundQuery, ColumnQuery, EntityQuery } from './bind.ts';
+import type { Coverage } from '../../rights/coverage.ts';
+import type { BoundQuery, ColumnQuery, CoveredRanges, EntityQuery } from './bind.ts';
 
 /** The most that a page may cost. The test with random lists lowers it, so that few rows reach it. */
 export const listLimits = {
@@ -65,14 +65,35 @@ export interface RangeSort extends PathOver<ColumnQuery> {
   ranges: readonly IndexRange[];
 }
 
-export type AccessPath = PrimaryKey | IndexScan | EntitySort | RangeSort;
+/**
+ * The rows that the rule of the caller covers, by index ranges that the rule leaves. The rule is tested on each before the filter of the caller. They are sorted if they are
+ * few, or read by key.
+ */
+export interface CoveredRows extends PathOver<EntityQuery> {
+  kind: 'covered rows';
+  budget: number;
+  covered: CoveredRanges;
+  ranges: readonly IndexRange[];
+}
+
+export type AccessPath = PrimaryKey | IndexScan | EntitySort | RangeSort | CoveredRows;
 
 /** The path for the query, with those instead of it. */
 export function accessPathOf(query: BoundQuery): AccessPath {
   const { ranking } = query;
   if (query.over === 'columns') return ranking ? sortsOf('relevance', query, ranking, columnPathOf(query)) : columnPathOf(query);
-  const path = entityPathOf(query);
+  const path = coveredPathOf(query, entityPathOf(query));
   return ranking ? { kind: 'relevance', query, order: ranking, budget: listLimits.candidates, ranges: undefined, otherwise: path } : path;
+}
+
+/** The ranges of the rule in turn, and then `otherwise`. A filter that leaves nothing needs none. */
+function coveredPathOf(query: EntityQuery, otherwise: PrimaryKey | EntitySort): AccessPath {
+  const { covered, order, filter } = query;
+  if (!covered || constantOf(filter) === false) return otherwise;
+  return covered.candidates.reduceRight<AccessPath>(
+    (next, ranges) => ({ kind: 'covered rows', query, order, budget: listLimits.candidates, covered, ranges, otherwise: next }),
+    otherwise,
+  );
 }
 
 /** The path by the primary key; a sort if the query has one. */
@@ -139,6 +160,7 @@ function describePlace(path: AccessPath): string {
       const order = path.range.columns.map((column) => (column.descending ? '-' : '') + nameOf(column));
       return ` of (${[...prefix, ...order].join(', ') || '$key'})${prefix.length === 0 ? '' : `, prefix (${prefix.join(', ')})`}`;
     }
+    case 'covered rows':
     case 'relevance':
     case 'sort':
       return ` of ${path.ranges?.map(describeRange).join(' or ') ?? 'the primary key'}`;
@@ -160,6 +182,6 @@ const nameOf = ({ name, field }: CompanionColumn) => (isOfEnvelope(field) || fie
  * The description in the texts for its caller; nothing for a caller of some rows. How the service reads a list depends on how many entities others
  * have (rule 161).
  */
-export function shownPath({ coverage }: Pick<CoveredRows, 'coverage'>, path: AccessPath): { path?: string } {
+export function shownPath({ coverage }: { coverage: Coverage }, path: AccessPath): { path?: string } {
   return coverage.kind === 'all' ? { path: describePath(path) } : {};
 }

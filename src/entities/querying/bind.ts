@@ -10,7 +10,7 @@ import { fixedFilter, fixedIndexesOf, isFixedRange } from '../companion/fixed-ro
 import { searchRank } from '../companion/search.ts';
 import { orderOf, type Order } from '../../filter/order.ts';
 import { decidingTerms, type SortTerm } from '../../filter/sort.ts';
-import { all, conjuncts, constantOf, type Filter } from '../../filter/syntax.ts';
+import { all, conjuncts, constantOf, noEntity, type Filter } from '../../filter/syntax.ts';
 import { isKey } from '../../filter/fields.ts';
 import { shownCompanion, shownRows, type ListPermit } from '../shown-rows.ts';
 import type { Include } from './include.ts';
@@ -56,6 +56,16 @@ export interface EntityQuery extends Bound<BoundFields> {
   keys: Filter;
   /** All other tests. */
   tests: Filter;
+  /** Undefined if the rows are those of all users, or if no index serves the rule of the caller. */
+  covered: CoveredRanges | undefined;
+}
+
+/** The ranges of indexes that have all rows of a rule. The filter of the caller does not narrow them, so their cost tells of the rule alone (rule 64). */
+export interface CoveredRanges {
+  permit: ListPermit;
+  companion: Companion;
+  /** Each list has all rows that the rule covers, and others; the first is likely to be the shortest. */
+  candidates: readonly (readonly IndexRange[])[];
 }
 
 export interface ColumnQuery extends Bound<BoundFields<Companion>> {
@@ -78,7 +88,19 @@ export function bindQuery(wanted: WantedRows, permit: ListPermit, companion: Com
 export function bindToRows(wanted: WantedRows, permit: ListPermit, companion: Companion | undefined): EntityQuery {
   const rows = shownRows(permit, wanted.isTrash);
   const fields = bindToEntities(companion && shownCompanion(companion, permit.view));
-  return { over: 'entities', ...boundTo(fields, wanted, rows.permit), table: rows.table, ...splitKeys(wanted.filter) };
+  const covered = wanted.isTrash ? undefined : coveredRangesOf(permit, companion);
+  // The rule may cover no entity, whatever it has.
+  const isEmpty = permit.coverage.kind === 'rule' && permit.coverage.candidates && constantOf(permit.coverage.candidates) === false;
+  const filter = isEmpty && !wanted.isTrash ? noEntity : wanted.filter;
+  return { over: 'entities', ...boundTo(fields, { ...wanted, filter }, rows.permit), table: rows.table, ...splitKeys(filter), covered };
+}
+
+/** A rule reads fields that it hides, too. */
+function coveredRangesOf(permit: ListPermit, companion: Companion | undefined): CoveredRanges | undefined {
+  const { coverage } = permit;
+  if (!companion || coverage.kind === 'all' || !coverage.candidates) return undefined;
+  const candidates = candidatesOf(coverage.candidates, bindToColumns(companion));
+  return candidates.length === 0 ? undefined : { permit, companion, candidates };
 }
 
 /** Undefined if no column and no index is of use. A query of some rows uses the indexes that begin with what its rule fixes alone. */

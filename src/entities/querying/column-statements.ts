@@ -12,16 +12,24 @@ import { builder } from '../../database/driver/prepared.ts';
 import { columnRef, columnsUsed, isOfColumn, keyColumn, splitFilter, type BoundFields } from '../companion/fields.ts';
 import { filterCondition } from '../../filter/compile.ts';
 import { entitySource } from '../../filter/source.ts';
-import { isAfter, reverseOrder } from '../../filter/order.ts';
+import { isAfter, keyIsAfter, reverseOrder } from '../../filter/order.ts';
 import { candidateCount, candidateRows, inOrder, rowsInOrder } from '../companion/range-sql.ts';
 import { reverseColumn, reverseRange, type IndexRange } from '../companion/index-ranges.ts';
 import { all, conjuncts, everyEntity, isEveryEntity, testsOf, type Filter } from '../../filter/syntax.ts';
 import type { CoveredRows, CoverageRule } from '../../rights/coverage.ts';
-import type { IndexScan, RangeSort } from './access-path.ts';
-import { splitKeys, type BoundQuery } from './bind.ts';
+import type { CoveredRows as CoveredPath, IndexScan, RangeSort } from './access-path.ts';
+import { splitKeys, type BoundQuery, type EntityQuery } from './bind.ts';
 import { entityOf, shownRows, type ListPermit } from '../shown-rows.ts';
 import type { CursorPosition } from './cursors.ts';
-import { coveredBeside, selectRows, selectedBeside, type SelectedRows, type PageRows, type ScanEnd } from './list-statements.ts';
+import {
+  coveredBeside,
+  directionOf,
+  selectRows,
+  selectedBeside,
+  type SelectedRows,
+  type PageRows,
+  type ScanEnd,
+} from './list-statements.ts';
 
 /**
  * The rows of the scan that fulfil the filter, in the order of the page. There may be fewer than the page has room for, although the list
@@ -82,6 +90,32 @@ export function candidatesRows({ kind, query, ranges, order: forwards }: RangeSo
   };
 }
 
+/** The covered rows of the ranges that fulfil the filter: in the order of their keys, or in no order. */
+export function coveredRows({ query, covered, ranges, order }: CoveredPath, cursor: CursorPosition | undefined): PageRows {
+  const isByKey = order.columns.length === 0;
+  const descending = order.keyDescending !== (cursor?.direction === 'prev');
+  const after = isByKey && cursor ? sql`where ${keyIsAfter(descending, cursor.key, 'x')}` : sql``;
+  const inKeyOrder = isByKey ? sql`${after} order by x.key ${directionOf(descending)}` : sql``;
+  return {
+    from: sql`(select x.key from ${candidateRows(covered.companion, ranges, [])} as x ${inKeyOrder}) as x
+      cross join ${entityOf(covered.permit, sql.ref('x.key'))}`,
+    where: sql`${filterCondition(query.keys, query.fields)} and ${filterCondition(query.tests, query.fields)}`,
+    after: isByKey ? undefined : cursor,
+    isInOrder: isByKey,
+  };
+}
+
+/** All covered rows that fulfil the filter, by the ranges of the rule if an index serves it. */
+function selectedCovered(query: EntityQuery): SelectedRows {
+  const { covered, keys, tests, fields } = query;
+  const [ranges] = covered?.candidates ?? [];
+  if (!covered || !ranges) return selectRows(query);
+  return {
+    from: sql`${candidateRows(covered.companion, ranges, [])} as x cross join ${entityOf(covered.permit, sql.ref('x.key'))}`,
+    where: sql`${filterCondition(keys, fields)} and ${filterCondition(tests, fields)}`,
+  };
+}
+
 /** The filter without the words of the ranges: tests of columns are cheap, to match words is not. */
 function unserved(filter: Filter, ranges: readonly IndexRange[]): Filter {
   return areOfWords(ranges) ? all(conjuncts(filter).filter(({ kind }) => kind !== 'search')) : filter;
@@ -124,7 +158,7 @@ function rowsOfRule(fields: BoundFields<Companion>, permit: CoveredRows, rule: C
 
 /** The entities of a query, for a count. */
 export function selectedRowsOf(query: BoundQuery): SelectedRows {
-  return query.over === 'columns' ? selectedByColumns(query.fields, query.permit, query.filter) : selectRows(query);
+  return query.over === 'columns' ? selectedByColumns(query.fields, query.permit, query.filter) : selectedCovered(query);
 }
 
 /** The entities of an aggregation. Without columns of the companion table it needs none. */

@@ -7,12 +7,13 @@ import { withoutTransaction, type Run } from '../../database/read-transaction.ts
 import type { Reads } from '../../database/standby/readers.ts';
 import type { RowPosition } from '../../filter/order.ts';
 import type { Filter } from '../../filter/syntax.ts';
+import { readOthers } from '../../rights/field-view.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { accessPathOf, type AccessPath } from './access-path.ts';
 import { bindQuery, bindToRows } from './bind.ts';
 import { assertSearchable, needsIndex } from './list.ts';
 import type { ListRequest } from './list-request.ts';
-import { followMatches, hasMatch } from './match.ts';
+import { followMatches, hasMatch, withFoundKeys } from './match.ts';
 import { affordablePath, readPage, type RowPage } from './page.ts';
 import { withinTimeLimit } from './time-limit.ts';
 
@@ -38,9 +39,9 @@ export async function readExportPage(
   assertSearchable(selection, companion, permit.view);
   const { filter, targets, projection, search, sort, carrier } = selection;
   const bind = sort.length === 0 && search === undefined ? bindToRows : bindQuery;
-  const pathFor = (followed: Filter) => {
+  const pathFor = (followed: Filter, covered: Permit<'read'>) => {
     const wanted = { filter: followed, sort, projection, limit: pageRows, bytes: pageBytes };
-    return accessPathOf(bind(wanted, permit, (companion && readableCompanion(companion)) ?? undefined));
+    return accessPathOf(bind(wanted, covered, (companion && readableCompanion(companion)) ?? undefined));
   };
   const cursor = after && { ...after, direction: 'next' as const };
   const read = async (run: Run, path: AccessPath): Promise<RowPage> => {
@@ -50,8 +51,9 @@ export async function readExportPage(
   };
   const limited = (work: (run: Run) => Promise<RowPage>) => reads.readOnly(exportLimits.timeMs, work);
   return await withinTimeLimit(carrier.place('filter'), async () => {
-    if (hasMatch(filter)) return await limited(async (run) => read(run, pathFor(await followMatches(run, filter, targets))));
-    const path = pathFor(filter);
+    if (hasMatch(filter) || readOthers(permit))
+      return await limited(async (run) => read(run, pathFor(await followMatches(run, filter, targets), await withFoundKeys(run, permit))));
+    const path = pathFor(filter, permit);
     return await (path.budget === undefined ? read(withoutTransaction(reads), path) : limited((run) => read(run, path)));
   });
 }

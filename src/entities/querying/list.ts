@@ -23,11 +23,11 @@ import { selectedRowsOf } from './column-statements.ts';
 import { countQuery, estimateQuery } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
 import type { ListRequest } from './list-request.ts';
-import { followMatches, hasMatch } from './match.ts';
+import { followMatches, hasMatch, withFoundKeys } from './match.ts';
 import { representEntity } from '../represent.ts';
 import { affordablePath, positionOf, readPage, type PageRow } from './page.ts';
 import { isShown, shownCompanion } from '../shown-rows.ts';
-import type { FieldView } from '../../rights/field-view.ts';
+import { readOthers, type FieldView } from '../../rights/field-view.ts';
 import { withinTimeLimit } from './time-limit.ts';
 
 /** The most entities that are counted unless the caller wants them all. */
@@ -74,7 +74,9 @@ export async function listEntities(
   const table = request.isTrash ? undefined : companion;
   assertSearchable(request, table, permit.view);
   const readable = (table && readableCompanion(table)) ?? undefined;
-  const page = await findPage(reads, request, (filter) => listOf({ cursors, permit, request: { ...request, filter } }, readable));
+  const page = await findPage(reads, permit, request, (filter, covered) =>
+    listOf({ cursors, permit: covered, request: { ...request, filter } }, readable),
+  );
   const isWhole = page.next === undefined && page.prev === undefined;
   return at(page, isWhole ? undefined : await reads.position());
 }
@@ -102,14 +104,23 @@ function listOf({ cursors, permit, request }: Pick<List, 'cursors' | 'permit' | 
   return { cursors, permit, request, path, binding };
 }
 
-async function findPage(reads: Reads, request: ListRequest, bind: (filter: Filter) => List): Promise<FoundPage> {
+type ListedRows = Permit<'read' | 'update'>;
+
+async function findPage(
+  reads: Reads,
+  permit: ListedRows,
+  request: ListRequest,
+  bind: (filter: Filter, permit: ListedRows) => List,
+): Promise<FoundPage> {
   const { filter, targets, carrier, count } = request;
-  if (hasMatch(filter))
+  if (hasMatch(filter) || readOthers(permit))
     return await reads.readOnly(pageLimitMs, async (run) => {
-      const list = bind(await withinTimeLimit(carrier.place('filter'), () => followMatches(run, filter, targets)));
+      const list = await withinTimeLimit(carrier.place('filter'), async () =>
+        bind(await followMatches(run, filter, targets), await withFoundKeys(run, permit)),
+      );
       return await readListPage(run, list, await openCursor(list));
     });
-  const list = bind(filter);
+  const list = bind(filter, permit);
   const cursor = await openCursor(list);
   if (list.path.budget === undefined && count === 'none') return await readListPage(withoutTransaction(reads), list, cursor);
   return await reads.readOnly(pageLimitMs, (run) => readListPage(run, list, cursor));

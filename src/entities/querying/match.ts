@@ -5,11 +5,13 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { readableCompanion, type Companion } from '../companion/layout.ts';
-import { bindToColumns, bindToEntities, columnOf } from '../companion/fields.ts';
+import { bindToColumns, bindToEntities, columnOf, type BoundFields } from '../companion/fields.ts';
 import type { Run } from '../../database/read-transaction.ts';
 import type { Field } from '../../filter/fields.ts';
 import { entitySource } from '../../filter/source.ts';
 import { all, any, noEntity, not, testsOf, type Filter, type Lookup, type Test } from '../../filter/syntax.ts';
+import { allRows, type CoveredRows } from '../../rights/coverage.ts';
+import { wholeView } from '../../rights/field-view.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { accessPathOf } from './access-path.ts';
 import { bindQuery, type BoundQuery } from './bind.ts';
@@ -58,11 +60,46 @@ async function followed(run: Run, test: Extract<Test, { kind: 'match' | 'some' }
   const companion = stored && shownCompanion(stored, permit.view);
   const query = bindQuery({ filter, sort: [], limit: matchLimits.keys, bytes: 0 }, permit, companion);
   const key = test.kind === 'match' ? sql`entity.key` : entitySource.typed(test.by, 'int64');
-  const keys = await keysOf(run, query, key);
-  if (keys) return keys.length === 0 ? noEntity : { kind: 'in', field: test.field, type: 'int64', values: keys };
+  const found = inKeys(test.field, await keysOf(run, query, key));
+  if (found) return found;
   const { entity: name } = permit;
   const lookup = { kind: 'lookup', field: test.field, type: 'int64', name, of: filter, tests: 2 + testsOf(filter).length } as const;
   return { ...lookup, ...(test.kind === 'match' ? lookedUp(permit, companion) : lookedUpReferrers(permit, companion, test.by)) };
+}
+
+/**
+ * The permit with keys in place of the looks at other entities of its rule, where these are few. The keys only find the rows: the rule is tested on each. It reads whatever
+ * it needs, whoever the caller is.
+ */
+export async function withFoundKeys<P extends CoveredRows>(run: Run, permit: P): Promise<P> {
+  const { coverage } = permit;
+  if (coverage.kind === 'all' || !coverage.readsOthers || !coverage.candidates) return permit;
+  return { ...permit, coverage: { ...coverage, candidates: await withKeys(run, coverage.candidates) } };
+}
+
+async function withKeys(run: Run, filter: Filter): Promise<Filter> {
+  switch (filter.kind) {
+    case 'all':
+    case 'any': {
+      const of: Filter[] = [];
+      for (const each of filter.of) of.push(await withKeys(run, each));
+      return filter.kind === 'all' ? all(of) : any(of);
+    }
+    case 'lookup': {
+      const rows = { entity: filter.name, coverage: allRows, view: wholeView };
+      const { companion } = filter.source as BoundFields;
+      const query = bindQuery({ filter: await withKeys(run, filter.of), sort: [], limit: matchLimits.keys, bytes: 0 }, rows, companion);
+      return inKeys(filter.field, await keysOf(run, query, filter.by ? entitySource.typed(filter.by, 'int64') : sql`entity.key`)) ?? filter;
+    }
+    default:
+      return filter;
+  }
+}
+
+/** The test of the keys; undefined if they were not found. */
+function inKeys(field: Field, keys: readonly string[] | undefined): Filter | undefined {
+  if (!keys) return undefined;
+  return keys.length === 0 ? noEntity : { kind: 'in', field, type: 'int64', values: keys };
 }
 
 type LookedUp = Pick<Lookup, 'by' | 'source' | 'exists'>;

@@ -4,7 +4,7 @@ import type { Run, Scans } from '../../database/read-transaction.ts';
 import { reverseOrder, type RowPosition } from '../../filter/order.ts';
 import { constantOf } from '../../filter/syntax.ts';
 import type { AccessPath, RangeSort } from './access-path.ts';
-import { areOfWords, candidatesRows, indexEndQuery, indexRows, rangesQuery } from './column-statements.ts';
+import { areOfWords, candidatesRows, coveredRows, indexEndQuery, indexRows, rangesQuery } from './column-statements.ts';
 import type { CursorPosition } from './cursors.ts';
 import {
   candidatesQuery,
@@ -46,6 +46,11 @@ async function isAffordable(run: Run, path: AccessPath): Promise<boolean> {
     case 'index-only scan':
     case 'index scan':
       return true;
+    case 'covered rows': {
+      const limit = path.budget + 1;
+      const [row] = await run(rangesQuery(path.covered.companion, path.ranges, limit), scansOf(path.ranges, 'by-index'));
+      return row !== undefined && row.count < limit;
+    }
     case 'relevance':
     case 'sort': {
       if (constantOf(path.query.filter) === false) return true;
@@ -91,6 +96,8 @@ export function rowsOf(path: AccessPath, cursor: CursorPosition | undefined): Fo
       return { ...indexRows(path, cursor), scans: 'by-index' };
     case 'index scan':
       return { ...indexRows(path, cursor), end: () => indexEndQuery(path, cursor), scans: 'by-index' };
+    case 'covered rows':
+      return { ...coveredRows(path, cursor), scans: scansOf(path.ranges, 'by-any-index') };
     case 'relevance':
     case 'sort':
       if (!path.ranges) return { ...selectedRows(path.query, cursor), scans: 'by-any-index' };
