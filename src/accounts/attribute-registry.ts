@@ -39,8 +39,21 @@ export class AttributeRegistry {
   }
 
   /** The variables of rules and filters, with the values of the caller. */
-  async variablesOf(principal: Principal): Promise<Variables> {
+  async variablesOf(principal: Pick<Principal, 'user' | 'profile' | 'issuer' | 'claims' | 'timeZone'>): Promise<Variables> {
     return variablesOf(principal, { types: await this.#types(), values: await this.valuesOf(principal) });
+  }
+
+  /** The variables of active users without a profile and claims, 1,000 users at most. */
+  async variablesOfUsers(): Promise<Variables[]> {
+    const users = await this.#db
+      .selectFrom('user_account')
+      .where('active', '=', true)
+      .select(['id', 'name', 'display_name as displayName', 'attributes', 'time_zone as timeZone'])
+      .orderBy('id')
+      .limit(1_000)
+      .execute();
+    const nobody = { profile: undefined, issuer: null, claims: {} };
+    return await Promise.all(users.map(({ timeZone, ...user }) => this.variablesOf({ ...nobody, user, timeZone })));
   }
 
   /** The variables that rules may name, without values. */

@@ -5,7 +5,8 @@ import { listAllRoles, type PlainCondition, type RoleState } from '../accounts/r
 import type { Changed } from '../administration/changed.ts';
 import { createRole, deleteRole, grantActions, grantByRule, revokeActions } from '../administration/roles/use-cases.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
-import { typesForRules } from '../entity-types/types-for-rules.ts';
+import { readableCompanion } from '../entities/companion/layout.ts';
+import { typesForRules, typesOfNames } from '../entity-types/types-for-rules.ts';
 import { Problem } from '../problems/errors.ts';
 import { claimTypes } from '../oidc/provisioning/claimed-rights.ts';
 import { readIssuers } from '../oidc/issuers-file/read.ts';
@@ -28,6 +29,7 @@ interface GrantOptions extends GrantTargets {
   /** Of the rule. */
   name?: string;
   force?: true;
+  allowSlow?: true;
 }
 
 interface RevokeOptions extends GrantTargets {
@@ -62,6 +64,7 @@ export function roleCommands(program: Command, desk: Desk): void {
     .option('--rule <file>', 'on the rows and fields of a rule, from a file of JSON or YAML, or - for standard input')
     .option('--name <name>', 'what the rule is called (default: digits of its digest)', ruleName)
     .option('--force', 'also what a running process of an older version refuses')
+    .option('--allow-slow', 'also a rule that no index serves and that covers less than 1 % of many entities')
     .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => grant(admin, name, options)));
   addCommand(roles, 'revoke', 'take from a role what it was granted', [
     'role revoke editor --entity customer --actions update',
@@ -118,15 +121,26 @@ async function grant(admin: Admin, name: string, options: GrantOptions): Promise
 }
 
 async function grantRule({ desk, store, by, config }: Admin, role: string, file: string, options: GrantOptions): Promise<CommandOutcome> {
-  const { entity: entities, actions, condition, name, force = false } = options;
+  const { entity: entities, actions, condition, name, force = false, allowSlow = false } = options;
   if (condition !== undefined) throw new Refusal('a grant has a --condition or a --rule, and not both', 2);
   if (actions.includes('type')) throw new Refusal('the action "type" concerns a name and no rows: grant it without --rule', 2);
   const document = await readRuleFile(desk, file);
   const attributes = new AttributeRegistry(store.db, claimTypes(await readIssuers(config.issuersFile, desk.environment())));
-  const sources = { typeOf: typesForRules(new TypeRegistry(store.db, config)), variableTypes: () => attributes.variableTypes() };
-  const outcome = await grantByRule(store, by, role, { entities, actions, name, document, force, sources }).catch((error: unknown) => {
-    throw error instanceof Problem ? ruleRefusal(error) : error;
-  });
+  const types = new TypeRegistry(store.db, config);
+  const sources = {
+    typeOf: typesForRules(types),
+    companionOf: async (entity: string) => {
+      const stored = (await typesOfNames(types)(entity))?.companion;
+      return (stored && readableCompanion(stored)) ?? undefined;
+    },
+    variableTypes: () => attributes.variableTypes(),
+    variablesOfUsers: () => attributes.variablesOfUsers(),
+  };
+  const outcome = await grantByRule(store, by, role, { entities, actions, name, document, force, allowSlow, sources }).catch(
+    (error: unknown) => {
+      throw error instanceof Problem ? ruleRefusal(error) : error;
+    },
+  );
   const what = `${actions.join(', ')} on ${entities.map(place).join(', ')} by ${name === undefined ? 'the rule' : `the rule ${name}`}`;
   const wide = outcome.state.grants.filter((each) => each.condition === 'any' && isAbout(each, options)).map((each) => place(each.entity));
   const note = `the role grants it on any row of ${wide.join(', ')} besides, so the rule narrows nothing: take that away with "role revoke … --plain"`;

@@ -5,17 +5,21 @@ import { Problem } from '../problems/errors.ts';
 import { hasReferences, ReachedTypes, type FindType } from './rule-references.ts';
 import type { EntityTypes } from './types.ts';
 
-/** Returns the type of a name for a rule, with the types that the rule looks at through references. */
-export function typesForRules(types: Pick<EntityTypes, 'find'>): (name: string, rule: object) => Promise<RuledType> {
-  const find: FindType = async (name) => {
+/** Finds the type of a name; undefined for a name without one, also where only declared names exist. */
+export function typesOfNames(types: Pick<EntityTypes, 'find'>): FindType {
+  return async (name) => {
     try {
       return await types.find(name);
     } catch (error) {
-      // Only declared names exist, and this is none.
       if (error instanceof Problem && error.code === 'not-found') return undefined;
       throw error;
     }
   };
+}
+
+/** Returns the type of a name for a rule, with the types that the rule looks at through references. */
+export function typesForRules(types: Pick<EntityTypes, 'find'>): (name: string, rule: object) => Promise<RuledType> {
+  const find = typesOfNames(types);
   return async (name, rule) => {
     if (!hasReferences(rule)) {
       const type = await find(name);

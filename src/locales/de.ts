@@ -267,7 +267,8 @@ export const de: Catalogue = {
     'not-addressable':
       'Ein Name, der mit $ beginnt, ist kein Feld. Filter und Sortierungen dürfen $key, $version, $createdAt, $createdBy, $updatedAt und $updatedBy verwenden.',
     'not-a-reference': 'Dieses Feld ist kein Verweis und führt zu keiner Entität.[ Verweise: {allowed}.]',
-    'needs-index': 'Dafür ist ein Index nötig.[ Felder: {fields}.][ Ergänzen Sie {entry} in x-index.][ Zugriffspfad: {path}.]',
+    'needs-index':
+      'Dafür ist ein Index nötig.[ Die Regel umfasst {share} % der Entitäten.][ Felder: {fields}.][ Ergänzen Sie {entry} in x-index.][ Zugriffspfad: {path}.]',
     'time-limit': 'Das hat zu lange gedauert. Später kann es gelingen; ein engerer Filter oder ein Index macht es schneller.',
     'too-many-tests':
       'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.][ Rolle: {role}.][ Profil: {profile}.][ Regeln für: {rules}.]',

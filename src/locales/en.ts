@@ -250,7 +250,8 @@ export const en: Catalogue = {
     'not-addressable':
       'A name that begins with $ is no field. Filters and sorts may use $key, $version, $createdAt, $createdBy, $updatedAt and $updatedBy.',
     'not-a-reference': 'This field is not a reference, so it leads to no entity.[ References: {allowed}.]',
-    'needs-index': 'This needs an index.[ Fields: {fields}.][ Add {entry} to x-index.][ Access path: {path}.]',
+    'needs-index':
+      'This needs an index.[ The rule covers {share} % of the entities.][ Fields: {fields}.][ Add {entry} to x-index.][ Access path: {path}.]',
     'time-limit': 'This took too long. It may succeed later; a narrower filter or an index makes it faster.',
     'too-many-tests':
       'The filter has too many tests.[ Maximum number: {limit}.][ Role: {role}.][ Profile: {profile}.][ Rules for: {rules}.]',

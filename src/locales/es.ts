@@ -256,7 +256,8 @@ export const es: Catalogue = {
     'not-addressable':
       'Un nombre que empieza por $ no es un campo. Los filtros y los órdenes pueden usar $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',
     'not-a-reference': 'Este campo no es una referencia y no lleva a ninguna entidad.[ Referencias: {allowed}.]',
-    'needs-index': 'Esto necesita un índice.[ Campos: {fields}.][ Añada {entry} a x-index.][ Ruta de acceso: {path}.]',
+    'needs-index':
+      'Esto necesita un índice.[ La regla abarca el {share} % de las entidades.][ Campos: {fields}.][ Añada {entry} a x-index.][ Ruta de acceso: {path}.]',
     'time-limit': 'Esto ha tardado demasiado. Más tarde puede funcionar; un filtro más estrecho o un índice lo hace más rápido.',
     'too-many-tests':
       'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.][ Rol: {role}.][ Perfil: {profile}.][ Reglas para: {rules}.]',

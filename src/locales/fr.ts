@@ -261,7 +261,8 @@ export const fr: Catalogue = {
     'not-addressable':
       'Un nom qui commence par $ n’est pas un champ. Les filtres et les tris peuvent utiliser $key, $version, $createdAt, $createdBy, $updatedAt et $updatedBy.',
     'not-a-reference': 'Ce champ n’est pas une référence et ne mène à aucune entité.[ Références : {allowed}.]',
-    'needs-index': 'Un index est nécessaire.[ Champs : {fields}.][ Ajoutez {entry} à x-index.][ Chemin d’accès : {path}.]',
+    'needs-index':
+      'Un index est nécessaire.[ La règle couvre {share} % des entités.][ Champs : {fields}.][ Ajoutez {entry} à x-index.][ Chemin d’accès : {path}.]',
     'time-limit': 'Cela a pris trop de temps. Cela peut réussir plus tard ; un filtre plus étroit ou un index l’accélère.',
     'too-many-tests':
       'Le filtre a trop de conditions.[ Nombre maximal : {limit}.][ Rôle : {role}.][ Profil : {profile}.][ Règles pour : {rules}.]',

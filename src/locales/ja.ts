@@ -257,7 +257,7 @@ export const ja: Catalogue = {
       '$ で始まる名前はフィールドではありません。フィルターと並べ替えでは $key、$version、$createdAt、$createdBy、$updatedAt、$updatedBy を使えます。',
     'not-a-reference': 'このフィールドは参照ではないため、エンティティにつながりません。[参照：{allowed}。]',
     'needs-index':
-      'これにはインデックスが必要です。[フィールド：{fields}。][x-index に {entry} を加えてください。][アクセスパス：{path}。]',
+      'これにはインデックスが必要です。[規則の対象はエンティティの {share} % です。][フィールド：{fields}。][x-index に {entry} を加えてください。][アクセスパス：{path}。]',
     'time-limit': '時間がかかりすぎました。後で成功することがあります。フィルターを絞るか、インデックスを使うと速くなります。',
     'too-many-tests':
       'フィルターの条件が多すぎます。[上限：{limit}。][ロール：{role}。][プロファイル：{profile}。][ルールの対象：{rules}。]',

@@ -85,7 +85,7 @@ export const faultValues = {
   'unknown-field': { name: 'text', instead: 'text' },
   'not-filterable': { allowed: 'text' },
   'not-a-reference': { allowed: 'text' },
-  'needs-index': { fields: 'text', entry: 'text', path: 'text' },
+  'needs-index': { fields: 'text', entry: 'text', path: 'text', share: 'text' },
   'too-many-tests': { limit: 'number', role: 'text', profile: 'text', rules: 'text' },
   'duplicate-value': { row: 'text', key: 'text', fields: 'text' },
   'not-supported': { statement: 'text', instead: 'text', removed: 'text', surplus: 'text' },

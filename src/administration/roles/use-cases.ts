@@ -27,13 +27,15 @@ import type { RuleSources } from '../../authn/rule-book.ts';
 import { assertKnownByAll } from '../../database/older-processes.ts';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
-import type { VariableTypes } from '../../filter/variables.ts';
+import type { Companion } from '../../entities/companion/layout.ts';
+import type { Variables, VariableTypes } from '../../filter/variables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Owner } from '../../rights/administration.ts';
 import { faultsOfBinding, readRuleDocument, variablesIn, type GrantTarget } from '../../rights/rule-document.ts';
-import { envelopeFields, type RuleDocument } from '../../rights/rule.ts';
+import { bindRule, envelopeFields, type RuleDocument } from '../../rights/rule.ts';
 import type { Action } from '../../rights/vocabulary.ts';
 import type { Changed } from '../changed.ts';
+import { assertServed } from './slow-rules.ts';
 
 /** Creates a role without grants. Throws 409 `conflict` if there is a role of that name. */
 export function createRole(
@@ -78,13 +80,23 @@ export function grantActions(
   });
 }
 
+/** The types and variables that a rule is bound to. */
+export interface BindingSources extends Pick<RuleSources, 'typeOf'> {
+  variableTypes: () => Promise<VariableTypes>;
+  /** The companion table that lists of the name may read. */
+  companionOf: (name: string) => Promise<Companion | undefined>;
+  /** The variables of some users. */
+  variablesOfUsers: () => Promise<Variables[]>;
+}
+
 /** A rule as an administrator writes it. */
 export interface WantedRule extends WantedGrant {
   /** As {@link RuleGrant.name}. */
   name: string | undefined;
   document: unknown;
-  /** The types and variables that the rule is bound to. */
-  sources: Pick<RuleSources, 'typeOf'> & { variableTypes: () => Promise<VariableTypes> };
+  sources: BindingSources;
+  /** Grants `read` and `label` also by a rule by which lists are mostly empty, since no index serves it. Otherwise that is 422 with `needs-index`. */
+  allowSlow?: boolean;
 }
 
 /**
@@ -96,10 +108,17 @@ export async function grantByRule(
   store: Store,
   { actor }: Owner,
   role: string,
-  { entities, actions, force = false, name, document: value, sources }: WantedRule,
+  { entities, actions, force = false, name, document: value, sources, allowSlow = false }: WantedRule,
 ): Promise<Changed<RoleState>> {
   const documents = new Map<string, RuleDocument>();
-  for (const entity of entities) documents.set(entity, await bindableRule(value, { entity, actions }, sources));
+  for (const entity of entities) {
+    const { document, filter } = await bindableRule(value, { entity, actions }, sources);
+    documents.set(entity, document);
+    const isListed = entity !== '*' && actions.some((action) => action === 'read' || action === 'label');
+    if (!isListed || allowSlow || !filter) continue;
+    const [companion, users] = [await sources.companionOf(entity), await sources.variablesOfUsers()];
+    await store.runLong((db) => assertServed(db, { entity, filter, companion, users }));
+  }
   return await store.transaction(async (trx) => {
     const { id } = await getNamedRow(trx, 'role', role, 'no key update');
     if (!force) await assertKnownByAll(trx, actions.includes('label') ? ['rule', 'label'] : ['rule']);
@@ -122,15 +141,17 @@ function eventsOf({ name, digest, granted, replaced }: GrantedRule): { event: 'r
   return [...revoked, { event: 'role.granted', detail: { actions: granted, name, rule: digest } }];
 }
 
-/** The rule for the entities of one name, as their type and the variables are now. The problem names the entities in its `audit`. */
-async function bindableRule(value: unknown, target: GrantTarget, { typeOf, variableTypes }: WantedRule['sources']) {
+/** The rule for the entities of one name, and the rows that it covers, as their type and the variables are now. The problem names the entities in its `audit`. */
+async function bindableRule(value: unknown, target: GrantTarget, { typeOf, variableTypes }: BindingSources) {
   const read = readRuleDocument(value, target);
   const audit = { entity: target.entity };
   if ('faults' in read) throw new Problem('validation-failed', { faults: read.faults, audit });
   const type = target.entity === '*' ? { fields: envelopeFields } : await typeOf(target.entity, read.document);
-  const faults = faultsOfBinding(read.document, target, { ...type, variables: await variableTypes() });
+  const scope = { ...type, variables: await variableTypes() };
+  const faults = faultsOfBinding(read.document, target, scope);
   if (faults.length > 0) throw new Problem('validation-failed', { faults, audit });
-  return read.document;
+  const bound = bindRule(read.document, 'read', scope);
+  return { document: read.document, filter: 'grant' in bound ? bound.grant.filter : undefined };
 }
 
 /** Throws 422 if an attribute of the rule has been removed meanwhile. None is removed before the transaction ends. */

@@ -21,6 +21,18 @@ export async function countEntities(db: Kysely<Database>, name: string, most = 1
   return Number(rows[0]?.count);
 }
 
+/** The number of entities called `name`, and of those among them that fulfil each of the conditions. It reads all of them. */
+export async function countFulfilling(
+  db: Kysely<Database>,
+  name: string,
+  conditions: readonly RawBuilder<boolean>[],
+): Promise<{ total: number; counts: number[] }> {
+  const counts = conditions.map((condition) => sql`count(*) filter (where ${condition})::int`);
+  const { rows } = await sql<{ total: number; counts: number[] }>`
+    select count(*)::int as total, array[${sql.join(counts)}]::int[] as counts from entity where name = ${name}`.execute(db);
+  return rows[0] ?? { total: 0, counts: [] };
+}
+
 /** Those entities that were changed at `at` or later, by transactions that have this number (xid8) or a later one, if given. */
 export interface ChangedSince {
   at: Date;
