@@ -36,10 +36,12 @@ export interface GuardedPlace extends Place, ChangeValues {
   versions: Versions;
 }
 
-/** The row at the place, if its version is an accepted one and the type has not changed. */
-const guardedRowAt = (value: ValueOf<GuardedPlace>, coverage: Coverage) =>
-  sql<boolean>`${rowAt(value, coverage)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))
+/** The row at the place, if its version is an accepted one and the type has not changed. Throws an Error for a rule that has to be tested before the lock (rule 179). */
+function guardedRowAt(value: ValueOf<GuardedPlace>, coverage: Coverage): RawBuilder<boolean> {
+  if (coverage.kind === 'rule' && coverage.readsOthers) throw new Error('a rule that reads other entities is tested before the lock');
+  return sql<boolean>`${rowAt(value, coverage)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))
     and ${changeIsOfCurrentType(value)}`;
+}
 
 /** Locks the row until the end of the transaction. */
 export const lockOne = prepareCovered<GuardedPlace, { key: string }>('entity.lock', (value, { coverage }) =>
