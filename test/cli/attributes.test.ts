@@ -80,6 +80,8 @@ describe('attribute set, list and remove', () => {
     const wanted = { entities: ['walk'], actions: ['read'] as const, name: 'zone', document: { filter: { zone: { $var: 'user.zone' } } } };
     const sources = {
       typeOf: async () => ({ revision: '0', fields: undeclaredFields }),
+      companionOf: async () => undefined,
+      variablesOfUsers: async () => [],
       // The rule is read while the attribute is there, which is then removed.
       variableTypes: async () => {
         const variables = { names: ['user.zone'], typeOf: () => 'string' as const };

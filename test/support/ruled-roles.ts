@@ -17,7 +17,12 @@ export interface RoleGrant {
 /** Grants the role what is listed. */
 export async function grantAll(service: TestService, role: string, grants: readonly RoleGrant[]): Promise<void> {
   const { store, context } = service;
-  const sources = { typeOf: typesForRules(context.entityTypes), variableTypes: () => context.attributes.variableTypes() };
+  const sources = {
+    typeOf: typesForRules(context.entityTypes),
+    variableTypes: () => context.attributes.variableTypes(),
+    companionOf: async () => undefined,
+    variablesOfUsers: async () => [],
+  };
   for (const { entity, actions, name, rule, condition = 'any' } of grants) {
     const wanted = { entities: [entity], actions };
     if (rule) await grantByRule(store, owner, role, { ...wanted, name, document: rule, sources });
