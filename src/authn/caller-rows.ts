@@ -12,7 +12,7 @@ import type { Principal } from '../rights/principal.ts';
  * The profile under which the caller acts, for a LEFT JOIN LATERAL after the table of the credential. `isMeant` is a condition on
  * `user_profile` and that table. No row if the user does not have such a profile now.
  */
-export const actingProfile = (credential: 'session' | 'api_key' | 'identity', isMeant: RawBuilder<boolean>) =>
+export const actingProfile = (credential: 'session' | 'api_key' | 'identity' | 'holder', isMeant: RawBuilder<boolean>) =>
   builder
     .selectFrom('user_profile')
     .innerJoin('profile', 'profile.id', 'user_profile.profile_id')

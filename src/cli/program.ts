@@ -72,7 +72,7 @@ function readableConfig({ environment }: Desk): Config | undefined {
 export async function buildProgram(desk: Desk, first?: string): Promise<Command> {
   const program = new Command(adminCommand)
     .description(
-      'Administers Entity Service: users, roles, profiles, attributes, API keys, identities, entity types, the audit trail, the database.',
+      'Administers Entity Service: users, roles, profiles, attributes, rights, API keys, identities, entity types, the audit trail, the database.',
     )
     .addHelpText('after', after)
     .version(readVersion(), '--version', 'show the version')

@@ -18,10 +18,14 @@ function textsOf(value: unknown, name: '$var' | '$field'): string[] {
 
 const clock = ['now', 'today'];
 
+/** The variables that the rule names. */
+export function variablesIn({ filter, check, set }: RuleDocument): string[] {
+  return [...new Set([filter, check, set].flatMap((part) => textsOf(part, '$var')))];
+}
+
 /** The variables of the rule that the caller lacks. A test of one holds for no row, whatever is around it. */
-export function missingVariables({ filter, check, set }: RuleDocument, variables: Pick<Variables, 'valueOf'>): string[] {
-  const named = [filter, check, set].flatMap((part) => textsOf(part, '$var'));
-  return [...new Set(named)].filter((name) => !clock.includes(name) && variables.valueOf(name) === undefined);
+export function missingVariables(document: RuleDocument, variables: Pick<Variables, 'valueOf'>): string[] {
+  return variablesIn(document).filter((name) => !clock.includes(name) && variables.valueOf(name) === undefined);
 }
 
 /** The filter with values in place of the variables that the caller has. */
