@@ -166,3 +166,18 @@ describe.each(Object.entries(rules))('a rule of %s', (name, { filter, covers }) 
     expect(lines.map((line) => (JSON.parse(line) as Entity).key)).toEqual(orders.filter(covers).map(({ key }) => key));
   });
 });
+
+test('200 — a filter through a reference finds the targets that a rule covers, by its index or by key (rule 64)', async () => {
+  const eve = await callerWith(service(), 'eve', [
+    { entity: 'order', actions: ['read'] },
+    { entity: 'customer', actions: ['read'], rule: { filter: { agent: { $in: ['ada', 'eve'] } } } },
+    { entity: 'badge', actions: ['read'], rule: { filter: { customer: { $match: { agent: 'bob' } } } } },
+  ]);
+  const ofAda = orders.filter(({ fields }) => customers.indexOf(fields.customer) < 2).map(({ key }) => key);
+  for (const candidates of [usual.candidates, 0]) {
+    Object.assign(listLimits, { candidates });
+    expect((await listed(eve, { filter: '{"customer":{"$match":{}}}' })).keys).toEqual(ofAda);
+    const unseen = { customer: { $match: { $some: { 'badge.customer': { user: 'ada' } } } } };
+    expect((await listed(eve, { filter: JSON.stringify(unseen) })).keys).toEqual([]);
+  }
+});
