@@ -20,7 +20,7 @@ import { runTolerantly, type StatementRow } from './tolerant-statements.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { faultsOfReferences } from './references.ts';
 import { allowChange, requireEntityLimits, requireNoFaults, untyped, validationProblem, type CheckedFields } from './rules.ts';
-import { conflictProblem, violationOf } from './violations.ts';
+import { conflictProblem, knownBy, knownConflict, violationOf } from './violations.ts';
 import type { Writes } from './update.ts';
 
 /** The fields of an entity to create: as parsed, and as JSON text. */
@@ -153,7 +153,7 @@ class Bulk {
     const created: CreatedKey[] = [];
     const insert = async (some: readonly StatementRow<number>[]) => void created.push(...(await this.#insertPart(trx, some)));
     const refused = await runTolerantly(trx, this.#layout, this.#rows(), insert, maximumFaults);
-    const faults = refused.flatMap(({ row, problem }) => problem.under(`/${row}`).faults);
+    const faults = refused.flatMap(({ row, problem }) => knownConflict(problem, knownBy(this.#permit.change)).under(`/${row}`).faults);
     if (refused.length > 0) throw problemOfConflicts(faults.slice(0, maximumFaults));
     return created;
   }
@@ -163,7 +163,9 @@ class Bulk {
     const layout = this.#layout;
     if (!layout) return;
     const rows = this.#checked.map(({ companion }, index) => ({ row: index + 1, key: null, values: companion?.values ?? {} }));
-    const found = await whileTypeLasts(() => new ConflictSearch({ namesRows: false }).begin().check(trx, layout, rows));
+    const found = await whileTypeLasts(() =>
+      new ConflictSearch({ namesRows: false, knows: knownBy(this.#permit.change) }).begin().check(trx, layout, rows),
+    );
     const faults = found.flatMap((conflict, index) => conflict?.problem.under(`/${index}`).faults ?? []);
     if (faults.length > 0) throw problemOfConflicts(faults.slice(0, maximumFaults));
   }

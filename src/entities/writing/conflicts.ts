@@ -11,7 +11,7 @@ import type { Database } from '../../database/tables.ts';
 import type { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
 import { hashOf, rulesOf, statesOf, type CandidateRow, type Rule, type RuleState } from './conflict-statements.ts';
-import { conflictProblem, duplicatesAt, referenceFaults } from './violations.ts';
+import { conflictProblem, duplicatesAt, knownDuplicates, referenceFaults, type KnownField } from './violations.ts';
 import { validationProblem } from './rules.ts';
 import { maximumHashes, SeenValues } from './seen-values.ts';
 
@@ -21,6 +21,8 @@ export interface RowNaming {
   namesRows: boolean;
   /** The key that stands for each entity that a row of a dry run would create. No entity has it. */
   plannedKey?: string | undefined;
+  /** Chooses the fields that a fault may name; undefined if they are chosen later. */
+  knows?: KnownField;
 }
 
 /**
@@ -152,7 +154,8 @@ export class PortionConflicts {
         const isFree = holder === null || holder === key || this.#releasedHere.has(hash) || this.#released.rowOf(hash) !== undefined;
         if (first === undefined && isFree) continue;
         duplicateOf ??= first;
-        duplicates.push(...duplicatesAt(companion, rule.unique.columns, this.#naming.namesRows ? first : undefined));
+        const faults = duplicatesAt(companion, rule.unique.columns, this.#naming.namesRows ? first : undefined);
+        duplicates.push(...knownDuplicates(faults, this.#naming.knows));
       }
     }
     if (missing.length > 0) return { problem: validationProblem(missing) };

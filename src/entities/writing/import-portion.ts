@@ -17,6 +17,7 @@ import { faultsOfReferences } from './references.ts';
 import { busyProblem } from '../../admission/refusals.ts';
 import { requireNoFaults } from './rules.ts';
 import { runTolerantly, type Refused } from './tolerant-statements.ts';
+import { knownBy } from './violations.ts';
 import { TypeChanged, whileTypeLasts } from './type-guard.ts';
 import { conflictOf } from './upsert.ts';
 import { typeHasRevision } from '../type-revision.ts';
@@ -56,7 +57,7 @@ class Portion {
     this.#trx = trx;
     this.#request = request;
     this.#layout = request.type?.companion ?? undefined;
-    this.#tally = new PortionTally(conflicts);
+    this.#tally = new PortionTally(conflicts, knownBy((request.by?.update ?? request.create).change, namedBy(request)));
     this.#matcher = request.by && new RowMatcher(trx, request, request.by, this.#tally);
   }
 
@@ -216,4 +217,11 @@ function isOf({ faults }: Problem, rule: ImportRule): boolean {
   if (rule.kind === 'key') return false;
   const { faults: own } = conflictOf(rule.companion, rule.unique);
   return faults.map(({ pointer }) => pointer).join() === own.map(({ pointer }) => pointer).join();
+}
+
+/** The fields by which the caller has asked for entities. */
+function namedBy({ by }: PortionRequest): string[] {
+  if (by?.rule.kind !== 'unique') return [];
+  const { companion, unique } = by.rule;
+  return companion.columns.flatMap(({ name, field: [top = ''] }) => (unique.columns.includes(name) ? [top] : []));
 }

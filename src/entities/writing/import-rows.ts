@@ -1,4 +1,5 @@
 /** The rows of a portion of an import, and what has become of them. */
+import { knownConflict, type KnownField } from './violations.ts';
 import type { Origin } from '../../network/origin.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import type { Problem } from '../../problems/errors.ts';
@@ -76,13 +77,16 @@ export class PortionTally {
   readonly outcome: PortionOutcome = { created: 0, updated: 0, unchanged: 0, removedFields: 0, refused: [] };
   readonly conflicts: PortionConflicts;
 
-  constructor(conflicts: PortionConflicts) {
+  readonly #knows: KnownField;
+
+  constructor(conflicts: PortionConflicts, knows: KnownField) {
     this.conflicts = conflicts;
+    this.#knows = knows;
   }
 
   refuse(refused: RefusedRow): void {
     this.conflicts.withdraw(refused.row);
-    this.outcome.refused.push(refused);
+    this.outcome.refused.push({ ...refused, problem: knownConflict(refused.problem, this.#knows) });
   }
 
   countUpdate({ removed }: NonNullable<RowChange['match']>): void {

@@ -181,7 +181,8 @@ async function updateFound(
   upsert: Upsert,
   { key, version }: FoundEntity,
 ): Promise<Upserted | undefined> {
-  if (version === null) throw new UniqueConflict({ layout: companion, values, permit }, unique);
+  // The caller has named the fields of the rule.
+  if (version === null) throw new UniqueConflict({ layout: companion, values, permit }, unique, duplicatesAt(companion, unique.columns));
   requirePrecondition(type, upsert, version);
   try {
     return { row: await updateEntity(writes, permit, caller, key, { ...upsert, versions: [version], isGuarded: true }), isCreated: false };

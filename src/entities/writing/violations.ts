@@ -4,7 +4,8 @@ import type { Companion, CompanionUnique, CompanionValues } from '../companion/l
 import { lacksRelation, retryOnConflict } from '../../database/failure.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Fault } from '../../problems/faults.ts';
-import { pointerTo } from '../../problems/pointer.ts';
+import { pathOf, pointerTo } from '../../problems/pointer.ts';
+import type { ChangeRule } from '../../rights/change-rule.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { validationProblem } from './rules.ts';
 import { whileTypeLasts } from './type-guard.ts';
@@ -24,8 +25,9 @@ export class UniqueConflict extends Problem {
   readonly write: CompanionWrite;
   readonly unique: CompanionUnique;
 
-  constructor(write: CompanionWrite, unique: CompanionUnique, faults: readonly Fault[] = duplicatesAt(write.layout, unique.columns)) {
-    super('unique-conflict', { faults, headers: conflictHeaders });
+  constructor(write: CompanionWrite, unique: CompanionUnique, faults?: readonly Fault[]) {
+    const known = faults ?? knownDuplicates(duplicatesAt(write.layout, unique.columns), knownBy(write.permit.change));
+    super('unique-conflict', { faults: known, headers: conflictHeaders });
     this.write = write;
     this.unique = unique;
   }
@@ -121,3 +123,25 @@ export function duplicatesAt(layout: Pick<Companion, 'columns'>, columns: readon
 
 const fieldsOf = ({ columns }: Pick<Companion, 'columns'>, names: readonly string[]) =>
   columns.filter(({ name }) => names.includes(name)).map(({ field }) => field);
+
+/** Whether the caller may know a field by its name; undefined for a caller who may know all. */
+export type KnownField = ((name: string) => boolean) | undefined;
+
+/** The fields that a grant shows or lets be written, and those that the caller has named. */
+export const knownBy = (rule: ChangeRule | undefined, named: readonly string[] = []): KnownField =>
+  rule && ((name) => rule.isEverKnown(name) || named.includes(name));
+
+/** The faults of one unique rule at the fields that the caller may know. If there are none, one fault of the entity as a whole is left. */
+export function knownDuplicates(faults: readonly Fault[], knows: KnownField): readonly Fault[] {
+  const known = knows ? faults.filter(({ pointer = '' }) => knows(pathOf(pointer)[0] ?? '')) : faults;
+  if (known.length === faults.length) return faults;
+  // The row of the file stays, without the list of all fields of the rule.
+  const [row] = faults.flatMap((fault) => (fault.code === 'duplicate-value' ? (fault.values?.row ?? []) : []));
+  const values = row === undefined ? {} : { values: { row } };
+  const faultAt = (pointer: string): Fault => Object.assign({ pointer, code: 'duplicate-value' as const }, values);
+  return known.length > 0 ? known.map(({ pointer = '' }) => faultAt(pointer)) : [faultAt('')];
+}
+
+/** The problem with the faults that the caller may know; a problem of another kind as it is. */
+export const knownConflict = (problem: Problem, knows: KnownField): Problem =>
+  problem.code === 'unique-conflict' ? problem.withFaults(knownDuplicates(problem.faults, knows)) : problem;

@@ -102,3 +102,40 @@ test('422 — a hidden field that is missing, a count of members and names of me
   expect(JSON.stringify(await create(clerk, { region: 'north', nosuch: 'a' }))).not.toMatch(/grade|gold|margin/);
   expect(JSON.stringify(await create(manager, { region: 'north', nosuch: 'a' }))).toMatch(/grade.*margin/);
 });
+
+test('409 — a conflict names the fields of its rule that the caller knows alone (rules 171 and 177)', async () => {
+  const properties = { number: text, tenant: { ...text, 'x-sensitive': true } };
+  const unique = [{ fields: ['tenant', 'number'] }, { fields: ['tenant'] }];
+  const preset = { read: ['*'], write: ['*'], set: { tenant: 'ours' } };
+  for (const [name, rules] of [
+    ['pair', unique.slice(0, 1)],
+    ['single', unique.slice(1)],
+  ] as const) {
+    await declareType(service(), name, { type: 'object', properties, 'x-unique': rules });
+    expect((await service().call('POST', `/rest/entity/${name}`, { ...manager, json: { number: '1', tenant: 'ours' } })).status).toBe(201);
+  }
+  // `tenant` is written by a rule of somebody else, and neither shown to the updater nor written by it.
+  const updater = await callerWith(service(), 'updater', [{ entity: '*', actions: ['create', 'read', 'update'] }]);
+  const filler = await callerWith(
+    service(),
+    'filler',
+    ['pair', 'single'].map((entity) => ({ entity, actions: ['create'], rule: preset })),
+  );
+  const conflict = async (who: Call, method: string, path: string, json: object) => {
+    const { status, body } = await service().call(method, `/rest/${path}`, { ...who, json });
+    expect(status).toBe(409);
+    return body.errors?.map(({ pointer, code }) => `${code} ${pointer}`);
+  };
+  expect(await conflict(filler, 'POST', 'entity/pair', { number: '1' })).toEqual(['duplicate-value /tenant', 'duplicate-value /number']);
+  const { body } = await service().call<{ key: string }>('POST', '/rest/entity/pair', {
+    ...manager,
+    json: { number: '2', tenant: 'ours' },
+  });
+  expect(await conflict(updater, 'POST', `entity/pair/${body.key}`, { number: '1' })).toEqual(['duplicate-value /number']);
+  const batch = { operations: [{ op: 'update', name: 'pair', key: body.key, fields: { number: '1' } }] };
+  expect(JSON.stringify(await conflict(updater, 'POST', 'batch', batch))).not.toContain('tenant');
+  const line = { ...updater, raw: `$key,number\n${body.key},1\n`, headers: { 'content-type': 'text/csv' } };
+  const imported = await service().call('POST', '/rest/entity/pair/import?by=$key', line);
+  expect(imported.text).toContain('/number');
+  expect(imported.text).not.toContain('tenant');
+});
