@@ -38,6 +38,7 @@ import { runSteps, serviceStopSteps } from './shutdown.ts';
 import { HeldBytes } from './admission/held-bytes.ts';
 import { Ledger } from './admission/ledger.ts';
 import { openDailyBackups } from './administration/daily-backups.ts';
+import { openRightsFiles } from './administration/rights/rights-files.ts';
 import { Background } from './background/background.ts';
 import { schedulePeriodicWork } from './background/periodic-work.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
@@ -66,7 +67,8 @@ export interface Service {
 
 /**
  * Opens the service on a migrated database and listens on `config.host` and `config.port` (0: any free one). `clock` tells how old access
- * tokens are. Throws ConfigError for a bad ISSUERS_FILE, PASSWORD_PEPPER_FILE, METRICS_TOKEN_FILE or ENTITY_TYPES_DIR, and for a profile in it that does not exist.
+ * tokens are. Throws ConfigError for a bad ISSUERS_FILE, PASSWORD_PEPPER_FILE, METRICS_TOKEN_FILE,
+ * ENTITY_TYPES_DIR or RIGHTS_DIR, and for a profile in it that does not exist.
  */
 export async function openService(config: Config, databaseUrl: string, clock = systemClock): Promise<Service> {
   const issuers = await readIssuers(config.issuersFile, process.env);
@@ -161,7 +163,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   try {
     const missing = await missingProfiles(db, issuers);
     if (missing.length > 0) throw new ConfigError(missing);
-    await applyTypeFiles(store, config, openLog(config), leftovers);
+    const startLog = openLog(config);
+    await applyTypeFiles(store, config, startLog, leftovers);
+    const claims = new Map([...claimTypes(issuers).values()].flatMap((types) => Array.from(types)));
+    const rightsFiles = await openRightsFiles(config, { store, claims, log: () => app?.log ?? startLog });
     const context: Context = {
       config,
       store,
@@ -185,6 +190,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       secretFiles,
       background,
       serviceSecrets,
+      rightsFiles,
       dailyBackups: await openDailyBackups(config, { store, directUrl }, contract.document.info.version),
       throttle: createThrottle(db, serviceSecrets, admission),
       policy: await createPasswordPolicy(config),

@@ -7,7 +7,7 @@ import type { Actor } from '../rights/administration.ts';
 /** The service itself, which creates the first administrator if the database has no user. */
 export const theService: Actor = { name: 'entity-service', origin: undefined, via: 'start' };
 
-/** The service itself, which applies the files of ENTITY_TYPES_DIR. */
+/** The service itself, which applies the files of ENTITY_TYPES_DIR and RIGHTS_DIR. */
 export const typeFiles: Actor = { ...theService, via: 'files' };
 
 /** The service itself, which writes the backup of each day. */

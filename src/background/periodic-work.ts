@@ -3,6 +3,7 @@
  * a time make partitions, ticks and backups. Every deadline is also checked on reading (security rule 12).
  */
 import type { DailyBackups } from '../administration/daily-backups.ts';
+import type { RightsFilesWatch } from '../administration/rights/rights-files.ts';
 import { theService } from '../audit/actor.ts';
 import { maintainAuditTrail } from '../audit/retention.ts';
 import type { FollowedFile } from '../config/secret-file.ts';
@@ -37,11 +38,12 @@ export interface PeriodicParts {
   readers: Pick<Readers, 'hasStandby' | 'sample'>;
   issuers: Pick<IssuerRegistry, 'retryFailed'>;
   dailyBackups: Pick<DailyBackups, 'run'> | undefined;
+  rightsFiles: Pick<RightsFilesWatch, 'compare'> | undefined;
 }
 
 /** Registers each job with its interval. */
 export function schedulePeriodicWork(
-  { background, store, leftovers, readers, issuers, secretFiles, dailyBackups }: PeriodicParts,
+  { background, store, leftovers, readers, issuers, secretFiles, dailyBackups, rightsFiles }: PeriodicParts,
   processRow: ProcessRow,
 ): void {
   const { db } = store;
@@ -54,6 +56,8 @@ export function schedulePeriodicWork(
   background.every('process-row', 10 * second, () => processRow.renew());
   // For how long the metric of an issuer that did not answer may stay wrong (rule 49: an issuer gets at most one request in 30 s).
   background.every('issuers', minute, () => issuers.retryFailed());
+
+  if (rightsFiles) background.every('rights-files', minute, () => rightsFiles.compare());
 
   // Without the partition of this month its rows would stay in the default partition.
   const atOnce = { runsInTurn: true, runsAtOnce: true };

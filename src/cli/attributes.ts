@@ -11,6 +11,7 @@ import type { AttributeType } from '../rights/attribute-types.ts';
 import { isAttributeName } from '../rights/names.ts';
 import type { AttributeOwner } from '../rights/vocabulary.ts';
 import { addCommand, addGroup, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { changeRights } from './own-rights.ts';
 import { printableText, Refusal, tableText, type CommandOutcome } from './output.ts';
 
 const listOfTexts = `'{"type":"array","items":{"type":"string"}}'`;
@@ -30,7 +31,7 @@ export function attributeCommands(program: Command, desk: Desk): void {
     .argument('<name>', 'the name of the attribute', attributeName)
     .requiredOption('--schema <json>', 'a JSON Schema: its type, with format, enum, items or to', jsonText)
     .action((owner: AttributeOwner, name: string, options: Shown & { schema: unknown }) =>
-      onDatabase(desk, options, (admin) => declare(admin, { owner, name, schema: options.schema })),
+      changeRights(desk, options, (admin) => declare(admin, { owner, name, schema: options.schema })),
     );
   addCommand(attributes, 'list', 'list all attributes', ['attribute list', 'attribute list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
@@ -44,7 +45,9 @@ export function attributeCommands(program: Command, desk: Desk): void {
   ])
     .addArgument(ownerArgument())
     .argument('<name>', 'the name of the attribute', attributeName)
-    .action((owner: AttributeOwner, name: string, options: Shown) => onDatabase(desk, options, (admin) => remove(admin, { owner, name })));
+    .action((owner: AttributeOwner, name: string, options: Shown) =>
+      changeRights(desk, options, (admin) => remove(admin, { owner, name })),
+    );
 }
 
 async function declare({ store, by }: Admin, attribute: AttributeState): Promise<CommandOutcome> {

@@ -21,7 +21,7 @@ import { checkBuilds, checkCompanions, checkLayouts, checkTypes } from './doctor
 import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
 import { checkPartitions } from './doctor-partitions.ts';
-import { checkReadRights } from './doctor-rights.ts';
+import { checkReadRights, checkRightsFiles } from './doctor-rights.ts';
 import { checkRules } from './doctor-rules.ts';
 import { checkPreparedStatements, checkSessionSettings } from './doctor-sessions.ts';
 import { checkIndexes, checkSequences, checkSlots, checkTriggers, checkVacuum } from './doctor-tables.ts';
@@ -66,6 +66,8 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
   await runCheck('administrator', () => checkAdministrator(db));
   await runCheck('rights', () => checkReadRights(db));
   await runCheck('rules', () => checkRules(db, config, issuers));
+  const { rightsDir } = config;
+  if (rightsDir !== undefined) await runCheck('rights files', () => checkRightsFiles(db, rightsDir));
   await runCheck('partitions', () => checkPartitions(db));
   await runCheck('sequences', () => checkSequences(store));
   await runCheck('triggers', () => checkTriggers(db));

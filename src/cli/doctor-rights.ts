@@ -1,5 +1,7 @@
-/** The check of `doctor` that finds profiles whose rights to write lack a right to read, without which requests are refused. */
+/** The checks of `doctor` about rights: profiles whose rights to write lack a right to read, without which requests are refused, and files that are not in force. */
 import { sql, type Kysely } from 'kysely';
+import { driftFromFiles } from '../administration/rights/drift.ts';
+import { readRightsDirectory } from '../administration/rights/read-directory.ts';
 import type { Database } from '../database/tables.ts';
 import type { Action, Condition } from '../rights/vocabulary.ts';
 import { listCompanions } from '../entity-types/store.ts';
@@ -38,6 +40,14 @@ export async function checkReadRights(db: Kysely<Database>): Promise<CheckFindin
     `${found.slice(0, shownFindings).join('; ')}${more}. Such requests are refused; give the role \`read\` with \`role grant ROLE --entity NAME --actions read\`, or \`label\` ` +
       'for what it only refers to, and make a key anew with `read` in its scopes',
   );
+}
+
+/** Whether the files of RIGHTS_DIR are in force as they are. */
+export async function checkRightsFiles(db: Kysely<Database>, directory: string): Promise<CheckFinding> {
+  const { differences } = await driftFromFiles(db, await readRightsDirectory(directory, 'RIGHTS_DIR'));
+  if (differences.length === 0) return okCheck(`in force as ${directory} has them`);
+  const paths = differences.slice(0, shownFindings).map(({ path }) => path);
+  return warningCheck(`not in force as ${directory} has them: ${paths.join(', ')}. See \`rights plan\`, and run \`rights apply\``);
 }
 
 /** Live keys whose scopes have `update` of a name without `read` of it; scopes do not narrow references (rule 115). */

@@ -5,6 +5,7 @@ import { changeProfile, createProfile, deleteProfile } from '../administration/p
 import { localeTag, roleNames, roleOrProfileName, shownText } from './arguments.ts';
 import { attributeCell, attributeOption, readAttributes, throwRefusal, type TypedAttributes } from './attributes.ts';
 import { addGroup, addCommand, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
+import { changeRights } from './own-rights.ts';
 import { tableText, type CommandOutcome } from './output.ts';
 
 interface NewProfileOptions {
@@ -28,7 +29,7 @@ export function profileCommands(program: Command, desk: Desk): void {
     .requiredOption('--label <text>', 'what people read', shownText)
     .requiredOption('--roles <list>', 'names of its roles, with commas between', roleNames)
     .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
-    .action((name: string, options: Shown & NewProfileOptions) => onDatabase(desk, options, (admin) => create(admin, name, options)));
+    .action((name: string, options: Shown & NewProfileOptions) => changeRights(desk, options, (admin) => create(admin, name, options)));
   addCommand(profiles, 'update', 'change the label, the roles, the locale or attributes of a profile', [
     'profile update sales --label "Sales and service" --roles editor,member',
     'profile update sales --attribute level=2',
@@ -42,11 +43,11 @@ export function profileCommands(program: Command, desk: Desk): void {
     .option(...attributeOption)
     .action(async (name: string, options: Shown & ProfileOptions) => {
       requireChange(options, '--label, --roles, --locale, --no-locale or --attribute');
-      await onDatabase(desk, options, (admin) => update(admin, name, options));
+      await changeRights(desk, options, (admin) => update(admin, name, options));
     });
   addCommand(profiles, 'delete', 'delete a profile that no user and no live API key has', ['profile delete sales'])
     .argument('<name>', 'the profile', roleOrProfileName)
-    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => remove(admin, name)));
+    .action((name: string, options: Shown) => changeRights(desk, options, (admin) => remove(admin, name)));
   addCommand(profiles, 'list', 'list all profiles', ['profile list', 'profile list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllProfiles(db);

@@ -13,6 +13,7 @@ import { readIssuers } from '../oidc/issuers-file/read.ts';
 import type { Action } from '../rights/vocabulary.ts';
 import { actionList, entityList, roleOrProfileName, ruleName, shownText } from './arguments.ts';
 import { addGroup, addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { changeRights } from './own-rights.ts';
 import { Refusal, tableText, type CommandOutcome } from './output.ts';
 import { readRuleFile, ruleRefusal } from './rule-file.ts';
 
@@ -46,7 +47,7 @@ export function roleCommands(program: Command, desk: Desk): void {
     .argument('<name>', 'the name of the role', roleOrProfileName)
     .option('--description <text>', 'what it is for', shownText)
     .action((name: string, options: Shown & { description?: string }) =>
-      onDatabase(desk, options, (admin) => create(admin, name, options.description ?? '')),
+      changeRights(desk, options, (admin) => create(admin, name, options.description ?? '')),
     );
   addCommand(roles, 'grant', 'let a role do something', [
     'role grant editor --entity customer,order --actions create,read,update',
@@ -65,7 +66,7 @@ export function roleCommands(program: Command, desk: Desk): void {
     .option('--name <name>', 'what the rule is called (default: digits of its digest)', ruleName)
     .option('--force', 'also what a running process of an older version refuses')
     .option('--allow-slow', 'also a rule that no index serves and that covers less than 1 % of many entities')
-    .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => grant(admin, name, options)));
+    .action((name: string, options: Shown & GrantOptions) => changeRights(desk, options, (admin) => grant(admin, name, options)));
   addCommand(roles, 'revoke', 'take from a role what it was granted', [
     'role revoke editor --entity customer --actions update',
     'role revoke clerk --entity order --actions read --name region',
@@ -75,10 +76,10 @@ export function roleCommands(program: Command, desk: Desk): void {
     .requiredOption('--actions <list>', 'some of create,read,update,delete,type,purge,label', actionList)
     .option('--name <name>', 'what the rule of this name grants', ruleName)
     .option('--plain', 'what is granted without a rule, although rules grant it too')
-    .action((name: string, options: Shown & RevokeOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
+    .action((name: string, options: Shown & RevokeOptions) => changeRights(desk, options, (admin) => revoke(admin, name, options)));
   addCommand(roles, 'delete', 'delete a role that no profile has', ['role delete editor'])
     .argument('<name>', 'the role', roleOrProfileName)
-    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => remove(admin, name)));
+    .action((name: string, options: Shown) => changeRights(desk, options, (admin) => remove(admin, name)));
   addCommand(roles, 'list', 'list all roles and what they grant', ['role list', 'role list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllRoles(db);

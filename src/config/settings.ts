@@ -60,6 +60,7 @@ export interface Config {
   issuersFile: string | undefined;
   entityTypes: 'open' | 'declared';
   entityTypesDir: string | undefined;
+  rightsDir: string | undefined;
   /** Whether requests may change types although `entityTypesDir` declares some. */
   entityTypesSource: 'files' | 'both';
   bodyLimitBytes: number;
@@ -163,6 +164,7 @@ function readSettings(read: Reader): Config {
     issuersFile: read.text('ISSUERS_FILE'),
     entityTypes: read.choice('ENTITY_TYPES', 'open', ['open', 'declared']),
     entityTypesDir: read.text('ENTITY_TYPES_DIR'),
+    rightsDir: read.text('RIGHTS_DIR'),
     entityTypesSource: read.choice('ENTITY_TYPES_SOURCE', 'files', ['files', 'both']),
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 1_048_576, 1_024, 67_108_864),
     rateLimit: read.choice('RATE_LIMIT', 'on', ['on', 'off']) === 'on',

@@ -8,6 +8,7 @@ import type { TypeContext } from '../entity-types/context.ts';
 import type { IssuerContext } from '../oidc/context.ts';
 import type { PasswordChangeContext } from '../password/context.ts';
 import type { DailyBackups } from '../administration/daily-backups.ts';
+import type { RightsFilesWatch } from '../administration/rights/rights-files.ts';
 import type { Background } from '../background/background.ts';
 
 export interface MonitoringContext extends PasswordChangeContext, IssuerContext, TypeContext, EntityContext {
@@ -23,6 +24,8 @@ export interface MonitoringContext extends PasswordChangeContext, IssuerContext,
   background: Background;
   /** The backup of each day; undefined without BACKUP_DIR. */
   dailyBackups: DailyBackups | undefined;
+  /** The files of RIGHTS_DIR; undefined without the setting. */
+  rightsFiles: RightsFilesWatch | undefined;
   /** The version of the contract. */
   version: string;
 }

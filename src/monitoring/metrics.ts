@@ -16,7 +16,8 @@ const sessionsLimit = 100_000;
 /** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
 export function createMetricSet(context: MonitoringContext): MetricSet {
   const meters = new MetricSet();
-  const { config, store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, background, version } = context;
+  const { config, store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, rightsFiles, background, version } =
+    context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -107,6 +108,12 @@ export function createMetricSet(context: MonitoringContext): MetricSet {
     'last_backup_timestamp_seconds',
     'The time at which the newest file in BACKUP_DIR was written; 0 if there is none, absent without BACKUP_DIR.',
     () => dailyBackups && (dailyBackups.newest?.getTime() ?? 0) / 1_000,
+    'max',
+  );
+  meters.gauge(
+    'rights_drift',
+    'Documents of RIGHTS_DIR that are not in force as their files have them; absent without RIGHTS_DIR.',
+    () => rightsFiles?.differences,
     'max',
   );
   meters.gauge(

@@ -49,7 +49,7 @@ describe('the metrics', () => {
 test('the jobs in docs/observability.md are those of the periodic work, with their intervals, and no others', () => {
   const jobs: [string, number][] = [];
   const nothing = async () => undefined;
-  const parts = { readers: { hasStandby: true, sample: nothing }, dailyBackups: { run: nothing } };
+  const parts = { readers: { hasStandby: true, sample: nothing }, dailyBackups: { run: nothing }, rightsFiles: { compare: nothing } };
   const background = { every: (name: string, intervalMs: number) => void jobs.push([name, intervalMs]) };
   schedulePeriodicWork({ ...service().context, ...parts, background }, { renew: nothing, withdraw: nothing });
   const units: Record<string, number> = { ms: 1, s: 1_000, min: 60_000 };
