@@ -5,11 +5,11 @@ import { needsConfirmation, planRights, type RightsPlanRequest, type RightsPlan 
 import { problemsOf, readRightsDirectory, type RightsFiles } from '../administration/rights/read-directory.ts';
 import { applyRights } from '../administration/rights/use-cases.ts';
 import { ConfigError } from '../config/settings.ts';
-import { readIssuers } from '../oidc/issuers-file/read.ts';
-import { claimTypes } from '../oidc/provisioning/claimed-rights.ts';
 import { digestText } from './arguments.ts';
 import { addCommand, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { printableText, tableText, type CommandOutcome } from './output.ts';
+import { claimsOf } from './rights-claims.ts';
+import { describeFailure, runCases } from './rights-test.ts';
 
 interface RightsPlanOptions {
   prune?: true;
@@ -17,6 +17,7 @@ interface RightsPlanOptions {
 
 interface RightsApplyOptions extends RightsPlanOptions {
   confirm?: string;
+  cases?: true;
 }
 
 const directoryArgument = ['<directory>', 'the directory with roles/, profiles/ and attributes.yaml'] as const;
@@ -42,6 +43,7 @@ export function applyCommand(rights: Command, desk: Desk): void {
     .argument(...directoryArgument)
     .option(...pruneOption)
     .option('--confirm <digest>', 'the digest that the plan prints; needed where rights widen or are locked', digestText)
+    .option('--cases', 'run the cases of the files first, in a scratch database; with a case that fails nothing changes')
     .action((directory: string, options: Shown & RightsApplyOptions) =>
       onDatabase(desk, options, (admin) => apply(admin, directory, options)),
     );
@@ -57,6 +59,13 @@ async function apply(admin: Admin, directory: string, options: RightsApplyOption
   const { store, by } = admin;
   const { confirm } = options;
   const files = await readRightsDirectory(directory, 'rights');
+  const failed = options.cases ? (await runCases(admin, files)).filter(({ failure }) => failure !== null) : [];
+  if (failed.length > 0)
+    return {
+      document: { cases: failed, changed: false },
+      text: failed.map(describeFailure).join('\n'),
+      failure: 'nothing was applied, since a case fails',
+    };
   const { plan: planned, isApplied } = await applyRights(store, by, { ...(await planOptions(admin, files, options)), confirm }).catch(
     throwFaults(files),
   );
@@ -69,13 +78,8 @@ async function apply(admin: Admin, directory: string, options: RightsApplyOption
   return { document: { ...planned, changed: isApplied }, text };
 }
 
-async function planOptions(
-  { config, desk }: Admin,
-  files: RightsFiles,
-  { prune = false }: { prune?: boolean },
-): Promise<RightsPlanRequest> {
-  const types = claimTypes(await readIssuers(config.issuersFile, desk.environment()));
-  return { files, prune, claims: new Map([...types.values()].flatMap((claims) => Array.from(claims))) };
+async function planOptions(admin: Admin, files: RightsFiles, { prune = false }: { prune?: boolean }): Promise<RightsPlanRequest> {
+  return { files, prune, claims: await claimsOf(admin) };
 }
 
 const throwFaults =

@@ -5,6 +5,7 @@ import { explainCommand } from './rights-explain.ts';
 import { exportCommand } from './rights-export.ts';
 import { applyCommand, planCommand } from './rights-plan.ts';
 import { statusCommand } from './rights-status.ts';
+import { testCommand } from './rights-test.ts';
 
 /** Each declares one command of the group, in the order in which help lists them. */
 const commands: readonly ((rights: Command, desk: Desk) => void)[] = [
@@ -12,6 +13,7 @@ const commands: readonly ((rights: Command, desk: Desk) => void)[] = [
   applyCommand,
   exportCommand,
   statusCommand,
+  testCommand,
   explainCommand,
 ];
 

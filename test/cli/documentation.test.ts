@@ -91,6 +91,14 @@ test('every command of docs/admin.md prints the output written there, run from t
       ],
     },
   });
+  const [, cases = ''] = /^```yaml\n(- name: a clerk.*?)^```$/ms.exec(documented) ?? [];
+  const filter = { region: { $in: { $var: 'user.regions' } } };
+  await writeRights(join(backups, 'tested-rights'), {
+    'attributes.yaml': { user: { regions: { type: 'array', items: { type: 'string' } } } },
+    'roles/clerk.yaml': { grants: [{ entity: 'order', name: 'region', actions: ['read', 'update'], filter, read: ['*', '-margin'] }] },
+    'profiles/clerks.yaml': { label: 'Clerks', roles: ['clerk'] },
+    'cases/order.yaml': cases,
+  });
   const targetUrl = new URL(target.url);
   vi.stubEnv('PGPASSWORD', decodeURIComponent(targetUrl.password));
   targetUrl.password = '';
