@@ -102,8 +102,11 @@ const ranks = ['none', 'plain', 'all'] as const;
 
 function effectsOfFields(kind: 'fields' | 'write', before: FieldSet, after: FieldSet): RuleEffect[] {
   const names = [...new Set([...before.named.keys(), ...after.named.keys()])].toSorted();
-  const gained = names.filter((name) => hasField(after, name, none) && !hasField(before, name, none));
-  const lost = names.filter((name) => hasField(before, name, none) && !hasField(after, name, none));
+  // A type may call any of the names sensitive. Then `*` lacks it.
+  const hasMore = (one: FieldSet, other: FieldSet, name: string) =>
+    [none, new Set([name])].some((sensitive) => hasField(one, name, sensitive) && !hasField(other, name, sensitive));
+  const gained = names.filter((name) => hasMore(after, before, name));
+  const lost = names.filter((name) => hasMore(before, after, name));
   const step = ranks.indexOf(after.others) - ranks.indexOf(before.others);
   if (step > 0) gained.push('other fields');
   if (step < 0) lost.push('other fields');

@@ -31,6 +31,7 @@ const groups: Record<string, string[]> = {
     'docs/from-a-schema.md',
   ],
   Operate: [
+    'docs/rights.md',
     'docs/settings.md',
     'docs/production.md',
     'docs/kubernetes.md',

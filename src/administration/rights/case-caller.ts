@@ -4,7 +4,7 @@ import { AttributeRegistry } from '../../accounts/attribute-registry.ts';
 import type { Caller } from '../../authn/caller.ts';
 import { RuleBook } from '../../authn/rule-book.ts';
 import type { Database } from '../../database/tables.ts';
-import type { EntityTypes } from '../../entity-types/types.ts';
+import type { TypeRegistry } from '../../entity-types/registry.ts';
 import { typesForRules } from '../../entity-types/types-for-rules.ts';
 import type { Members } from '../../rights/file-faults.ts';
 import { grantMap } from '../../rights/permit.ts';
@@ -21,7 +21,7 @@ export interface CaseUser {
 /** Undefined if there is no such profile. */
 export async function principalOfCase(
   db: Kysely<Database>,
-  types: EntityTypes,
+  types: TypeRegistry,
   { name, attributes, profile }: CaseUser,
 ): Promise<Principal | undefined> {
   const row = await db.selectFrom('profile').where('name', '=', profile).select(['id', 'name', 'label', 'attributes']).executeTakeFirst();
@@ -32,6 +32,7 @@ export async function principalOfCase(
   const book = new RuleBook({
     db,
     typeOf: typesForRules(types),
+    sensitiveFields: () => types.sensitiveFields(),
     variables: (principal) => registry.variablesOf(principal),
     onUnbound: () => undefined,
   });
