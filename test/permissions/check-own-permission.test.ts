@@ -211,7 +211,7 @@ describe('checkOwnPermission', () => {
   });
 });
 
-test('GET /auth?roles=1 names no field that a rule tests and no grant shows (rule 172)', async () => {
+test('200 — GET /auth?roles=1 names no field that a rule tests and no grant shows (rule 172)', async () => {
   const blind = await userWith(
     service(),
     'blind',
