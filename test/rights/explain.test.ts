@@ -1,4 +1,4 @@
-/** What a caller is told of findings about rows: nothing that two rows which look and answer alike differ in (rule 172). */
+/** The findings about rows that a caller is told: nothing that two rows which look and answer alike differ in (rule 172). */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { all, everyEntity, type Filter } from '../../src/filter/syntax.ts';
