@@ -37,12 +37,12 @@ interface ChangedGrant {
   after: SingleGrant | undefined;
 }
 
-/** The effects of a grant; none if it stays as it is. */
-export function effectsOfGrant({ path, before, after }: ChangedGrant, holder: Holder): GrantEffect[] {
+/** The effects of a grant; none if it stays as it is. `sensitive` are the fields that the type of its entities calls so. */
+export function effectsOfGrant({ path, before, after }: ChangedGrant, holder: Holder, sensitive: ReadonlySet<string>): GrantEffect[] {
   if (before && after)
     return before.condition === after.condition
       ? []
-      : effectsOfRule(before.action, before.rule ?? {}, after.rule ?? {}).map((each) => Object.assign({ path }, each));
+      : effectsOfRule(before.action, before.rule ?? {}, after.rule ?? {}, sensitive).map((each) => Object.assign({ path }, each));
   const [grant, others] = after ? [after, holder.before] : [before, holder.after];
   if (!grant) return [];
   const text = after ? 'is new' : 'ends';
@@ -61,15 +61,15 @@ function covers(wide: SingleGrant, grant: SingleGrant): boolean {
 
 type RuleEffect = Omit<GrantEffect, 'path'>;
 
-function effectsOfRule(action: Action, before: RuleDocument, after: RuleDocument): RuleEffect[] {
+function effectsOfRule(action: Action, before: RuleDocument, after: RuleDocument, sensitive: ReadonlySet<string>): RuleEffect[] {
   const isChange = action === 'create' || action === 'update';
   const fieldsOf = ({ read }: RuleDocument) => readFieldSet(read ?? (action === 'read' ? ['*'] : []));
   const writtenOf = ({ write }: RuleDocument) => readFieldSet(write ?? ['*']);
   return [
     ...(action === 'create' ? [] : effectsOfTests('rows', testsOf(before.filter), testsOf(after.filter))),
     ...(isChange ? effectsOfTests('values', allowedValues(before), allowedValues(after)) : []),
-    ...effectsOfFields('fields', fieldsOf(before), fieldsOf(after)),
-    ...(isChange ? effectsOfFields('write', writtenOf(before), writtenOf(after)) : []),
+    ...effectsOfFields('fields', fieldsOf(before), fieldsOf(after), sensitive),
+    ...(isChange ? effectsOfFields('write', writtenOf(before), writtenOf(after), sensitive) : []),
   ];
 }
 
@@ -97,16 +97,12 @@ function effectsOfTests(kind: 'rows' | 'values', before: ReadonlySet<string>, af
   ];
 }
 
-const none: ReadonlySet<string> = new Set();
 const ranks = ['none', 'plain', 'all'] as const;
 
-function effectsOfFields(kind: 'fields' | 'write', before: FieldSet, after: FieldSet): RuleEffect[] {
-  const names = [...new Set([...before.named.keys(), ...after.named.keys()])].toSorted();
-  // A type may call any of the names sensitive. Then `*` lacks it.
-  const hasMore = (one: FieldSet, other: FieldSet, name: string) =>
-    [none, new Set([name])].some((sensitive) => hasField(one, name, sensitive) && !hasField(other, name, sensitive));
-  const gained = names.filter((name) => hasMore(after, before, name));
-  const lost = names.filter((name) => hasMore(before, after, name));
+function effectsOfFields(kind: 'fields' | 'write', before: FieldSet, after: FieldSet, sensitive: ReadonlySet<string>): RuleEffect[] {
+  const names = [...new Set([...before.named.keys(), ...after.named.keys(), ...sensitive])].toSorted();
+  const gained = names.filter((name) => hasField(after, name, sensitive) && !hasField(before, name, sensitive));
+  const lost = names.filter((name) => hasField(before, name, sensitive) && !hasField(after, name, sensitive));
   const step = ranks.indexOf(after.others) - ranks.indexOf(before.others);
   if (step > 0) gained.push('other fields');
   if (step < 0) lost.push('other fields');

@@ -74,6 +74,8 @@ function comparable(document: RoleDocument | ProfileDocument | { schema: unknown
   return canonicalText('label' in document ? { ...document, roles: document.roles.toSorted() } : document);
 }
 
+const none: ReadonlySet<string> = new Set();
+
 /** The grants of a profile by their paths: `roles/clerk/order/region/read`. */
 function grantsOfProfile({ roles, profiles }: RightsDocuments, profile: string): Map<string, SingleGrant> {
   const names = profiles.get(profile)?.roles ?? [];
@@ -85,14 +87,22 @@ function grantsOfProfile({ roles, profiles }: RightsDocuments, profile: string):
   );
 }
 
-/** The changes for each profile that is in force. A new profile has none, since nobody has it. */
-export function effectsOnProfiles(before: RightsDocuments, after: RightsDocuments): ProfileEffects[] {
+/** The changes for each profile that is in force. A new profile has none, since nobody has it. `sensitive` has the fields that types call so, by the names of the types. */
+export function effectsOnProfiles(
+  before: RightsDocuments,
+  after: RightsDocuments,
+  sensitive: ReadonlyMap<string, ReadonlySet<string>>,
+): ProfileEffects[] {
   return [...before.profiles.keys()].toSorted().flatMap((profile) => {
     const [old, next] = [grantsOfProfile(before, profile), grantsOfProfile(after, profile)];
     const both = { before: [...old.values()], after: [...next.values()] };
     const paths = [...new Set([...old.keys(), ...next.keys()])].toSorted();
     const effects = [
-      ...paths.flatMap((path) => effectsOfGrant({ path, before: old.get(path), after: next.get(path) }, both)),
+      ...paths.flatMap((path) => {
+        const changed = { path, before: old.get(path), after: next.get(path) };
+        const { entity = '*' } = changed.after ?? changed.before ?? {};
+        return effectsOfGrant(changed, both, sensitive.get(entity) ?? none);
+      }),
       ...effectsOfAttributes(profile, before, after),
     ];
     return effects.length > 0 ? [{ profile, effects }] : [];

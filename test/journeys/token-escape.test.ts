@@ -30,7 +30,7 @@ async function exchange(issuer: TestIssuer, claims: Record<string, unknown>): Pr
 }
 
 /** The operations whose effect would outlast the session or exceed its rights; the link first, as its effect would last longest. */
-const others = Object.keys(requests).filter((name) => !/^(get|list|link)|^refreshSession$|^selectDefaultProfile$/.test(name));
+const others = Object.keys(requests).filter((name) => !/^(get|list|check|link)|^refreshSession$|^selectDefaultProfile$/.test(name));
 const attempts = ['linkIdentity', ...others];
 
 async function expectNothingDone(thief: Holder): Promise<void> {

@@ -12,15 +12,23 @@ const grantWith = (read: string[]): SingleGrant => {
 const nobody = { before: [], after: [] };
 
 test.each([
-  [['*'], ['*', '-salary'], ['narrow']],
-  [['*', '-salary'], ['*'], ['widen']],
-  // A type may call the field sensitive, and `*` lacks it then.
+  [['*'], ['*', '-salary'], []],
+  [['*'], ['*', '-name'], ['narrow']],
+  [['*', '-name'], ['*'], ['widen']],
+  // The type calls the field sensitive, so `*` lacks it.
   [['*'], ['*', 'salary'], ['widen']],
+  [['*'], ['*', 'name'], []],
+  [['*'], ['**'], ['widen']],
+  [['*'], ['name'], ['narrow']],
   [['*', 'salary'], ['*'], ['narrow']],
   [['**'], ['*', 'salary'], ['narrow']],
   [['name'], ['name', 'salary'], ['widen']],
   [['name'], ['salary'], ['widen', 'narrow']],
 ])('from %j to %j: %j', (before, after, effects) => {
-  const found = effectsOfGrant({ path: 'roles/clerk/person/people/read', before: grantWith(before), after: grantWith(after) }, nobody);
+  const found = effectsOfGrant(
+    { path: 'roles/clerk/person/people/read', before: grantWith(before), after: grantWith(after) },
+    nobody,
+    new Set(['salary']),
+  );
   expect(found.map(({ effect }) => effect)).toEqual(effects);
 });

@@ -1,6 +1,7 @@
 /** Plans the change from the rights in force to those of files, with its effects on grants and people. */
 import type { Kysely } from 'kysely';
 import { listValues } from '../../accounts/attributes.ts';
+import { TypeRegistry } from '../../entity-types/registry.ts';
 import { listTypes } from '../../entity-types/store.ts';
 import type { Database } from '../../database/tables.ts';
 import { faultsOfValue, readAttributeType, type DeclaredTypes } from '../../rights/attribute-types.ts';
@@ -63,7 +64,8 @@ export async function planRights(db: Kysely<Database>, { files, claims, prune }:
   const holders = await readHolders(db);
   assertRights({ before, after, files, types, claims, holders });
   const steps = stepsBetween(before, after);
-  const profiles = effectsOnProfiles(before, after).map(({ profile, effects }) => {
+  const sensitive = await new TypeRegistry(db, { entityTypes: 'open' }).sensitiveFields();
+  const profiles = effectsOnProfiles(before, after, sensitive).map(({ profile, effects }) => {
     const { people = 0, keys = [] } = holders.get(profile) ?? {};
     return { profile, people, keys: keys.length, effects };
   });
