@@ -16,11 +16,11 @@ const corp = await TestIssuer.start('corp');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });
 
 /**
- * The start of a link changes nothing for the user. The return from the provider completes it, and has a test of its own. Changes of entities
+ * The start of a link and an explanation change nothing for the user. The return from the provider completes it, and has a test of its own. Changes of entities
  * and their types are no changes of the user.
  */
 const changing = operations
-  .filter(({ operationId, method }) => method !== 'get' && operationId !== 'linkIdentity')
+  .filter(({ operationId, method }) => method !== 'get' && !['linkIdentity', 'checkOwnPermission'].includes(operationId))
   .filter(({ tag }) => !['Entities', 'Batch', 'Transfer', 'Entity types'].includes(tag))
   .filter((operation) => !isOpen(operation))
   .map(({ operationId }) => operationId);

@@ -156,7 +156,7 @@ class CaseRunner {
 
   async #read(entity: string, key: string): Promise<CaseAnswer> {
     const row = await findEntity(this.#store, authorize(this.#principal, entity, 'read'), key);
-    return row ? { status: 200, fields: JSON.parse(row.fields) as Members } : { status: 404 };
+    return row ? { status: 200, fields: parseJson(row.fields) as Members } : { status: 404 };
   }
 
   async #list(entity: string): Promise<string[]> {
@@ -166,7 +166,7 @@ class CaseRunner {
     const page = await this.#reading.page(authorize(principal, entity, 'read'), from, (type) =>
       readListBody({ limit: 100 }, { includes: [] }, scopeFor(sources, principal, { name: entity, type })),
     );
-    const { items } = JSON.parse(page.value.body.text) as { items: { key: string }[] };
+    const { items } = parseJson(page.value.body.text) as { items: { key: string }[] };
     return items.map(({ key }) => key);
   }
 
