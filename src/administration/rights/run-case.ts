@@ -13,6 +13,7 @@ import { removeEntity } from '../../entities/writing/delete.ts';
 import { guardOfHeader } from '../../entities/writing/rules.ts';
 import { updateEntity } from '../../entities/writing/update.ts';
 import { TypeRegistry } from '../../entity-types/registry.ts';
+import { parseJson } from '../../json/parse-json.ts';
 import { translateProblem } from '../../locales/describe.ts';
 import { Problem, problemFacts } from '../../problems/errors.ts';
 import type { Expectation, RightsCase } from '../../rights/cases.ts';
