@@ -69,7 +69,9 @@ class Decider {
 
   constructor(view: DecisionView, principal: Principal, question: EntityQuestion) {
     this.#view = view;
-    this.#store = statementsWithin(view.trx);
+    const store = statementsWithin(view.trx);
+    // A statement that fails ends the transaction, so that none needs a savepoint.
+    this.#store = { ...store, run: (statement, values) => store.read(statement, values) };
     this.#principal = principal;
     this.#question = question;
   }

@@ -1,7 +1,7 @@
 /** Explains what a caller may do with entities of a name, or with one of them, and why: by the decision of a request, and by the tests of each grant. */
 import { withPresets } from '../entities/writing/presets.ts';
+import { typesForRules } from '../entity-types/types-for-rules.ts';
 import type { EntityType } from '../entity-types/types.ts';
-import { undeclaredFields } from '../filter/fields.ts';
 import { isRefusal, type ProblemCode } from '../problems/errors.ts';
 import type { FaultCode } from '../problems/faults.ts';
 import { knownRow, type KnownRow } from '../rights/explain.ts';
@@ -123,10 +123,9 @@ class Explainer {
   }
 
   async #tested(listed: readonly ListedGrant[]): Promise<{ explained: ExplainedGrant[]; fields: ExplainedFields | undefined }> {
-    const { principal, question, reader } = this.#asked;
+    const { view, principal, question, reader } = this.#asked;
     const { entity } = question;
-    const { type } = this.#decided;
-    const parts = partsOf(listed, { fields: type?.fields ?? undeclaredFields, variables: this.#variables });
+    const parts = await partsOf(listed, { typeOf: typesForRules(view.types), variables: this.#variables });
     const findings = await this.#findings(listed, parts);
     const reads = readGrants(principal, entity);
     const sensitive = sensitiveOf(principal, entity);

@@ -1,6 +1,7 @@
 /** The grants of an explanation: what each one has found on the row, as far as its reader may be told. */
 import { isEnvelopeName } from '../filter/fields.ts';
-import { disclosedGrants, type TestedGrant } from '../rights/explain.ts';
+import type { Filter } from '../filter/syntax.ts';
+import { disclosedGrants, followsFrom, type TestedGrant } from '../rights/explain.ts';
 import { shownSomewhere } from '../rights/permit.ts';
 import type { Principal } from '../rights/principal.ts';
 import type { IsVisible } from '../rights/rule-text.ts';
@@ -41,15 +42,16 @@ export function explainGrants(found: FoundGrants): ExplainedGrant[] {
   const tellsChecks = !decision.problem || decision.problem.faults.some(({ code }) => code === 'value-forbidden');
   const told = reader === 'caller' ? disclosedGrants(tested, { isKnown, isKnownAfter, tellsChecks }) : tested;
   const isNamed = found.question.key === undefined ? nameable(found) : undefined;
+  const isTold = (isVisible: IsVisible) => (test: Filter) => reader === 'administrator' || followsFrom(test, isVisible);
   return listed.map(({ role, name, action, document }, index) => {
     const { covers, accepts } = told[index] ?? {};
     const failing = (kind: GrantPart['kind'], results: readonly boolean[] = []) =>
       parts.filter((part, at) => part.of === index && part.kind === kind && results[listed.length + at] === false);
     const explained: ExplainedGrant = { role, grant: name, failed: [] };
     if (covers !== undefined) explained.covers = covers;
-    if (covers === false) explained.failed = failedPlaces(failing('filter', findings?.covers), isNamed ?? isKnown);
+    if (covers === false) explained.failed = failedPlaces(failing('filter', findings?.covers), isTold(isNamed ?? isKnown));
     else if (accepts !== undefined) explained.check = accepts;
-    if (explained.check === false) explained.failed = failedPlaces(failing('check', findings?.accepts), isNamed ?? isKnownAfter);
+    if (explained.check === false) explained.failed = failedPlaces(failing('check', findings?.accepts), isTold(isNamed ?? isKnownAfter));
     if (action === 'create' || action === 'update') explained.write = [...(document.write ?? ['*'])];
     return explained;
   });

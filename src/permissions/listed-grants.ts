@@ -1,16 +1,16 @@
 /** The grants of a caller with their names: as rules, as conditions, and in parts whose failure can be named. */
 import type { Kysely } from 'kysely';
 import { listRoles } from '../accounts/profiles.ts';
+import type { RuleSources } from '../authn/rule-book.ts';
 import type { Database } from '../database/tables.ts';
 import type { Filter } from '../filter/syntax.ts';
 import { pointerTo } from '../problems/pointer.ts';
-import { comparedNames } from '../rights/explain.ts';
 import type { Grant } from '../rights/grant.ts';
 import { grantOf } from '../rights/permit.ts';
 import type { Principal } from '../rights/principal.ts';
-import { anyOf, bothFilters, filledFilter, type FilterDocument, type IsVisible } from '../rights/rule-text.ts';
-import { bindRule, envelopeFields, unboundGrant, type RuleDocument, type RuleScope } from '../rights/rule.ts';
-import type { Variables } from '../filter/variables.ts';
+import { anyOf, bothFilters, filledFilter, type FilterDocument } from '../rights/rule-text.ts';
+import { bindRule, envelopeFields, unboundGrant, type RuleDocument } from '../rights/rule.ts';
+import type { Variables, VariableTypes } from '../filter/variables.ts';
 import type { Action, GrantRow } from '../rights/vocabulary.ts';
 
 /** A grant of a role. */
@@ -60,29 +60,34 @@ export interface GrantPart {
   test: Filter;
 }
 
+/** The types and variables that rules are bound to. */
+export interface PartSources extends Pick<RuleSources, 'typeOf'> {
+  variables: VariableTypes;
+}
+
 /** The members of the filters and checks of the grants. A rule that does not bind has none. */
-export function partsOf(listed: readonly ListedGrant[], scope: RuleScope): GrantPart[] {
-  return listed.flatMap(({ document: { filter = {}, check, set = {} }, entity }, of) => {
+export async function partsOf(listed: readonly ListedGrant[], { typeOf, variables }: PartSources): Promise<GrantPart[]> {
+  const parts: GrantPart[] = [];
+  for (const [of, { document, entity }] of listed.entries()) {
+    const type = entity === '*' ? { fields: envelopeFields } : await typeOf(entity, document);
     const bound = (kind: GrantPart['kind'], member: 'filter' | 'check' | 'set', value: object): GrantPart[] =>
       Object.entries(value).flatMap(([name, test]) => {
-        const read = bindRule(
-          { filter: { [name]: test as unknown } },
-          'read',
-          entity === '*' ? { ...scope, fields: envelopeFields } : scope,
-        );
+        const read = bindRule({ filter: { [name]: test as unknown } }, 'read', { ...type, variables });
         return 'grant' in read ? [{ of, kind, pointer: pointerTo([member, name]), test: read.grant.filter }] : [];
       });
+    const { filter = {}, check, set = {} } = document;
     const checks = check === undefined ? bound('check', 'filter', filter) : bound('check', 'check', check);
-    return [...bound('filter', 'filter', filter), ...checks, ...bound('check', 'set', set)];
-  });
+    parts.push(...bound('filter', 'filter', filter), ...checks, ...bound('check', 'set', set));
+  }
+  return parts;
 }
 
 /** The part as a grant, so that it is tested as one. */
 export const grantOfPart = ({ test }: GrantPart): Grant => ({ ...unboundGrant, filter: test, check: test });
 
-/** The places of the parts that have failed; `""` stands for those that compare a cell which the caller does not know. */
-export function failedPlaces(failed: readonly GrantPart[], isKnown: IsVisible): string[] {
-  const open = failed.filter(({ test }) => comparedNames(test).every(isKnown));
+/** The places of the parts that have failed; `""` stands for those of which the reader is not told. */
+export function failedPlaces(failed: readonly GrantPart[], isTold: (test: Filter) => boolean): string[] {
+  const open = failed.filter(({ test }) => isTold(test));
   return open.length > 0 ? open.map(({ pointer }) => pointer) : [''];
 }
 

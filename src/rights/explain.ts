@@ -3,14 +3,17 @@
  * if the answer of its request tells the same (rule 172).
  */
 import { isEnvelopeName } from '../filter/fields.ts';
-import { comparedFields, testsOf, type Filter } from '../filter/syntax.ts';
+import { comparedFields, hasLookup, testsOf, type Filter } from '../filter/syntax.ts';
 import { hasField } from './field-set.ts';
 import type { Grant } from './grant.ts';
 import type { IsVisible } from './rule-text.ts';
 
 /** The fields that the filter compares, by their first names. */
-export const comparedNames = (filter: Filter): string[] =>
+const comparedNames = (filter: Filter): string[] =>
   testsOf(filter).flatMap((test) => comparedFields(test).map(({ field: [name = ''] }) => name));
+
+/** Whether the test follows from known cells. One that looks at other entities does not: the caller may not read them. */
+export const followsFrom = (filter: Filter, isKnown: IsVisible): boolean => !hasLookup(filter) && comparedNames(filter).every(isKnown);
 
 /** The findings about the row as it is. */
 export interface RowFindings {
@@ -38,7 +41,7 @@ export function knownRow(grants: readonly Grant[], { present, reads }: RowFindin
     isEnvelopeName(name) ? covering.length > 0 : seen.has(name) || [...told].some((grant) => shows(grant, name));
   for (let size = -1; size < told.size;) {
     size = told.size;
-    for (const grant of covering) if (comparedNames(grant.filter).every(isKnown)) told.add(grant);
+    for (const grant of covering) if (followsFrom(grant.filter, isKnown)) told.add(grant);
   }
   return { isKnown, covering: [...told] };
 }
@@ -66,7 +69,7 @@ export interface Knowledge {
 
 /** The findings that the caller may be told. */
 export function disclosedGrants(grants: readonly TestedGrant[], { isKnown, isKnownAfter, tellsChecks }: Knowledge): DisclosedGrant[] {
-  const isOpen = ({ grant, covers }: TestedGrant) => covers === undefined || comparedNames(grant.filter).every(isKnown);
+  const isOpen = ({ grant, covers }: TestedGrant) => covers === undefined || followsFrom(grant.filter, isKnown);
   const covering = grants.filter(({ covers }) => covers !== false);
   const closed = grants.filter((each) => !isOpen(each));
   // The answer tells whether any grant covers the row. So it tells of each if none does, and of the only closed one if no open one does.
@@ -74,7 +77,7 @@ export function disclosedGrants(grants: readonly TestedGrant[], { isKnown, isKno
   return grants.map((each) => {
     const { grant, covers, accepts } = each;
     if (!isOpen(each) && !follows) return { covers: undefined, accepts: undefined };
-    const isTold = comparedNames(grant.check).every(isKnownAfter) || (grants.length === 1 && tellsChecks);
+    const isTold = followsFrom(grant.check, isKnownAfter) || (grants.length === 1 && tellsChecks);
     return { covers, accepts: covers !== false && isTold ? accepts : undefined };
   });
 }

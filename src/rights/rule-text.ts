@@ -44,7 +44,10 @@ function filled(value: unknown, variables: Pick<Variables, 'valueOf'>): unknown 
 /** Returns whether the caller may know of a field. */
 export type IsVisible = (name: string) => boolean;
 
-/** The filter with `"$hidden": true` in place of the tests of fields that are not shown. */
+/**
+ * The filter with `"$hidden": true` in place of the tests of fields that are not shown, and of those that look at other entities: the caller may not know their
+ * fields.
+ */
 export function withoutHidden(filter: FilterDocument, isShown: IsVisible): FilterDocument {
   return Object.fromEntries(Object.entries(filter).map(([name, value]) => shownTest(name, value, isShown)));
 }
@@ -53,7 +56,14 @@ function shownTest(name: string, value: unknown, isShown: IsVisible): [string, u
   if ((name === '$and' || name === '$or') && Array.isArray(value))
     return [name, value.map((each) => (isObject(each) ? withoutHidden(each, isShown) : each))];
   if (name === '$not' && isObject(value)) return [name, withoutHidden(value, isShown)];
+  if (name === '$some' || name === '$none' || looksElsewhere(value)) return ['$hidden', true];
   return [name, ...textsOf(value, '$field')].every((each) => isKnown(each, isShown)) ? [name, value] : ['$hidden', true];
+}
+
+/** Whether a member of the value leads to other entities, however deep. */
+function looksElsewhere(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, member]) => (name === '$match' && !Array.isArray(value)) || looksElsewhere(member));
 }
 
 function isKnown(path: string, isShown: IsVisible): boolean {

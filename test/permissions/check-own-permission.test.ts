@@ -223,3 +223,36 @@ test('200 — GET /auth?roles=1 names no field that a rule tests and no grant sh
   const { body: seen } = await service().call<typeof body>('GET', '/auth?roles=1', clerk);
   expect(seen.roles[0]?.rules.map(({ filter }) => filter)).toContainEqual(north);
 });
+
+test('200: tells no finding about other entities that a rule looks at, unless the request tells it (rule 172)', async () => {
+  const reference = { type: 'string', format: 'int64' };
+  await declareType(service(), 'project', { type: 'object', properties: { lead: text } });
+  await declareType(service(), 'task', {
+    type: 'object',
+    properties: { project: reference, note: text },
+    'x-references': { project: { to: 'project' } },
+  });
+  const led = { project: { $match: { lead: { $var: 'user.name' } } } };
+  const team = await userWith(
+    service(),
+    'team',
+    { entity: 'task', actions: ['read'] },
+    { entity: 'task', name: 'open', actions: ['update'], rule: { filter: { note: 'open' }, check: { note: 'x' } } },
+    { entity: 'task', name: 'led', actions: ['update'], rule: { filter: led } },
+  );
+  const make = async (name: string, json: object) => {
+    const { headers } = await service().call('POST', `/rest/entity/${name}`, { ...root, json });
+    return headers.get('location')?.split('/').at(-1) ?? '';
+  };
+  const [mine, other] = [await make('project', { lead: 'team' }), await make('project', { lead: 'root' })];
+  const about = async (project: string, note: string) => {
+    const question = { entity: 'task', key: await make('task', { project, note }), action: 'update', set: { note: 'x' } };
+    return await answerTo(team, question);
+  };
+  const found = ({ status, grants }: Permission) => [status, ...grants.map(({ covers, failed }) => [covers, failed])];
+  expect(found(await about(mine, 'closed'))).toEqual([200, [true, []], [false, ['/filter/note']]]);
+  expect(found(await about(other, 'closed'))).toEqual([403, [false, ['']], [false, ['/filter/note']]]);
+  expect(found(await about(mine, 'open'))).toEqual([200, [undefined, []], [true, []]]);
+  expect(await about(other, 'open')).toEqual(await about(mine, 'open'));
+  expect((await about(mine, 'open')).rows).toEqual({ $or: [{ $hidden: true }, { note: 'open' }] });
+});
