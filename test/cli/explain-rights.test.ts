@@ -1,4 +1,5 @@
 /** The command `rights explain`. */
+import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { AllowingRole } from '../../src/administration/permissions/allowing.ts';
 import type { PermissionExplanation } from '../../src/permissions/explain.ts';
@@ -106,6 +107,27 @@ test('--allowed-by names the roles, profiles and users that the request would be
   expect((await service().call('POST', `/rest/entity/order/${key}`, { ...emil, json: { note: 'x' } })).status).toBe(200);
   await admin.say(['user', 'disable', 'emil']);
   expect((await explain('ada', ...request, '--allowed-by')).allowedBy?.map(({ role }) => role)).toEqual(['root']);
+});
+
+test('--allowed-by asks users who are alike once, and says of which roles it has not asked all', { timeout: 60_000 }, async () => {
+  const own = { filter: { $createdBy: { $var: 'user.name' } } };
+  await userWith(service(), 'crowd', { entity: 'order', name: 'region', actions: ['read', 'update'], rule: north });
+  await userWith(service(), 'mine', { entity: 'order', name: 'own', actions: ['read', 'update'], rule: own });
+  for (const [profile, count] of Object.entries({ crowd: 300, mine: 5_000 }))
+    await sql`
+      with made as (
+        insert into user_account (name, display_name, attributes)
+        select ${profile} || n, 'x', '{"regions":["far"]}' from generate_series(1, ${count}) as n returning id
+      )
+      insert into user_profile (user_id, profile_id, is_default) select made.id, profile.id, true from made, profile where name = ${profile}
+    `.execute(service().db);
+  const key = await create({ region: 'far' });
+  const { allowedBy = [] } = await explain('ada', '--key', key, '--action', 'update', '--allowed-by');
+  expect(allowedBy.map(({ role, users, more }) => [role, users.length, more])).toEqual([
+    ['crowd', 20, true],
+    ['mine', 0, true],
+    ['root', 1, false],
+  ]);
 });
 
 test('--credential takes the scopes of a key, and --profile the grants of another profile', async () => {

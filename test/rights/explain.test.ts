@@ -37,7 +37,7 @@ const grants = fc.array(
 const covers = ({ tests }: ModelledGrant, row: Row) => Object.entries(tests).every(([name, value]) => row[name] === value);
 const noFields: ReadonlySet<string> = new Set();
 
-/** The facts that requests tell of the row: whether it is readable, its shown cells, and whether a grant of the action covers it. */
+/** The knowledge of the row by requests: whether it is readable, its shown cells, and whether a grant of the action covers it. */
 function seenOf(reads: readonly ModelledGrant[], actions: readonly ModelledGrant[], row: Row): string {
   const covering = reads.filter((each) => covers(each, row));
   const shown = names.map((name) => (covering.some(({ grant }) => hasField(grant.read, name, noFields)) ? (row[name] ?? null) : null));

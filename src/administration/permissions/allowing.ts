@@ -22,55 +22,61 @@ export interface AllowingRole {
 const maximumUsers = 20;
 const maximumMs = 2_000;
 
-/** The roles by name. It ends after two seconds. */
+/** The roles by name. It ends after two seconds; then `more` is true of each role whose users are not all known. */
 export async function listAllowing(
   view: DecisionView,
   rules: Pick<RuleBook, 'complete'>,
   question: EntityQuestion,
 ): Promise<AllowingRole[]> {
   const end = performance.now() + maximumMs;
-  const holders = await listHolders(view.trx, await profilesFor(view.trx, question));
+  const granting = await rolesFor(view.trx, question);
   const likeness = new Likeness(view.trx);
+  const holders = await likeness.ordered(await listHolders(view.trx, [...granting.keys()]));
   const explained = new Map<string, PermissionExplanation>();
-  const allowing = new Map<string, { profiles: Set<string>; users: Set<string> }>();
-  let isWhole = true;
-  for (const holder of holders) {
-    if (performance.now() > end) {
-      isWhole = false;
-      break;
+  const found = new Map<string, { profiles: Set<string>; users: Set<string>; isWhole: boolean }>();
+  const foundOf = (role: string) => {
+    const known = found.get(role) ?? { profiles: new Set(), users: new Set(), isWhole: true };
+    found.set(role, known);
+    return known;
+  };
+  for (const { holder, alike } of holders) {
+    const profile = holder.profile?.name ?? '';
+    if (performance.now() > end && !explained.has(alike)) {
+      for (const role of granting.get(profile) ?? []) foundOf(role).isWhole = false;
+      continue;
     }
-    const alike = await likeness.of(holder);
     const explanation = explained.get(alike) ?? (await explainPermission(view, await rules.complete(holder), question, 'administrator'));
     explained.set(alike, explanation);
     if (!explanation.allowed) continue;
     for (const { role, covers = true, check = true } of explanation.grants) {
       if (!covers || !check) continue;
-      const found = allowing.get(role) ?? { profiles: new Set(), users: new Set() };
-      found.profiles.add(holder.profile?.name ?? '');
-      found.users.add(holder.user.name);
-      allowing.set(role, found);
+      foundOf(role).profiles.add(profile);
+      foundOf(role).users.add(holder.user.name);
     }
   }
-  return [...allowing].map(([role, { profiles, users }]) => ({
-    role,
-    profiles: [...profiles].toSorted(),
-    users: [...users].slice(0, maximumUsers),
-    more: !isWhole || users.size > maximumUsers,
-  }));
+  const names = [...found.keys()].toSorted();
+  return names.map((role) => {
+    const { profiles, users, isWhole } = foundOf(role);
+    const more = !isWhole || users.size > maximumUsers;
+    return { role, profiles: [...profiles].toSorted(), users: [...users].toSorted().slice(0, maximumUsers), more };
+  });
 }
 
-/** The profiles that have a grant for the action on the name. */
-async function profilesFor(db: Kysely<Database>, { entity, action }: EntityQuestion): Promise<string[]> {
+/** By profile, the roles that have a grant for the action on the name. */
+async function rolesFor(db: Kysely<Database>, { entity, action }: EntityQuestion): Promise<ReadonlyMap<string, string[]>> {
   const rows = await db
     .selectFrom('profile')
     .innerJoin('profile_role', 'profile_role.profile_id', 'profile.id')
-    .innerJoin('role_grant', 'role_grant.role_id', 'profile_role.role_id')
+    .innerJoin('role', 'role.id', 'profile_role.role_id')
+    .innerJoin('role_grant', 'role_grant.role_id', 'role.id')
     .where('entity', 'in', [entity, '*'])
     .where('action', 'in', action === 'label' ? ['label', 'read'] : [action])
-    .select('profile.name')
+    .select(['profile.name as profile', 'role.name as role'])
     .distinct()
     .execute();
-  return rows.map(({ name }) => name);
+  const roles = new Map<string, string[]>();
+  for (const { profile, role } of rows) roles.set(profile, [...(roles.get(profile) ?? []), role]);
+  return roles;
 }
 
 /** Finds users who get the same answer, so that one of them is asked for all: those of a profile with equal values of what its rules compare with. */
@@ -82,13 +88,22 @@ class Likeness {
     this.#db = db;
   }
 
-  /** Equal texts for users who are alike. */
-  async of({ user, profile, timeZone }: Principal): Promise<string> {
-    if (!profile) return user.name;
-    const compared = this.#compared.get(profile.id) ?? this.#read(profile.id);
-    this.#compared.set(profile.id, compared);
-    const { attributes, isPersonal } = await compared;
-    return isPersonal ? user.name : JSON.stringify([profile.id, timeZone, attributes.map((name) => user.attributes[name] ?? null)]);
+  /** The users with equal texts for those who are alike. Those of whom each has to be asked come last. */
+  async ordered(holders: readonly Principal[]): Promise<{ holder: Principal; alike: string }[]> {
+    const found: { holder: Principal; alike: string; isPersonal: boolean }[] = [];
+    for (const holder of holders) {
+      const { attributes, isPersonal } = await this.#comparedBy(holder.profile?.id ?? '');
+      const { user, profile, timeZone } = holder;
+      const values = isPersonal ? [user.name] : [timeZone, attributes.map((name) => user.attributes[name] ?? null)];
+      found.push({ holder, alike: JSON.stringify([profile?.id, values]), isPersonal });
+    }
+    return found.toSorted((one, other) => Number(one.isPersonal) - Number(other.isPersonal));
+  }
+
+  #comparedBy(profileId: string) {
+    const known = this.#compared.get(profileId) ?? this.#read(profileId);
+    this.#compared.set(profileId, known);
+    return known;
   }
 
   async #read(profileId: string) {
