@@ -9,7 +9,7 @@ export interface ExplainedFields {
   writable: string[];
 }
 
-export interface AskedFields {
+export interface FieldGrants {
   type: EntityType | undefined;
   /** The grants of `read` that count, and those of the action. */
   reads: readonly Grant[];
@@ -22,7 +22,7 @@ export interface AskedFields {
 }
 
 /** The fields, those of the type first. */
-export function fieldsOf({ type, reads, writes, sensitive, isShown, isReadable = isShown }: AskedFields): ExplainedFields {
+export function fieldsOf({ type, reads, writes, sensitive, isShown, isReadable = isShown }: FieldGrants): ExplainedFields {
   const declared = type?.declaredFields().map(([name = '']) => name) ?? [];
   const sets = [...reads.map(({ read }) => read), ...writes.map(({ write }) => write)];
   const named = sets.flatMap((set) => Array.from(set.named.keys()));
