@@ -97,9 +97,8 @@ function withoutHidden(fields: RawBuilder<unknown>, named: ReadonlyMap<string, S
 }
 
 function onlyShown(fields: RawBuilder<unknown>, named: ReadonlyMap<string, ShownIn>, isShown: IsShown): RawBuilder<unknown> {
-  const shown = [...named].filter(([, { showing }]) => showing !== 'never');
-  const always = Object.fromEntries(shown.filter(([, { showing }]) => showing === 'always').map(([name]) => [name, true]));
-  const sometimes = shown.filter(([, { showing }]) => showing === 'sometimes');
+  const always = Object.fromEntries([...named].filter(([, { showing }]) => showing === 'always').map(([name]) => [name, true]));
+  const sometimes = [...named].filter(([, { showing }]) => showing === 'sometimes');
   const tree = sql`${JSON.stringify(always)}::jsonb`;
   if (sometimes.length === 0) return sql`json_project(${fields}, ${tree})`;
   const members = sometimes.map(([name, field]) => sql`${name}::text, case when ${isShown(field)} then true end`);
