@@ -180,3 +180,17 @@ test('200 — the same attempts tell the values to a caller whose grants show th
     'a question for a read',
   ]);
 });
+
+const counted: Readonly<Record<string, object>> = { 'the same value': { margin: '5' }, null: { margin: null } };
+
+test.each(Object.entries(counted))(
+  '200 — the counts of a dry import tell no value that may only be written: %s (rule 171)',
+  async (_, fields) => {
+    const { writer, twins } = world();
+    const [full, empty] = await twins();
+    const send = (row: Row) => writer('POST', 'entity/order/import?by=number&mode=merge&dryRun=true', [{ number: row.number, ...fields }]);
+    const told = await send(full);
+    expect(told.text).toContain('"updated":1,"unchanged":0,"failed":0,"removedFields":0');
+    expect(spoken(told, full)).toEqual(spoken(await send(empty), empty));
+  },
+);

@@ -43,6 +43,8 @@ export const spoken = (told: unknown, { key, number }: Row): unknown =>
 export interface AttackedWorld {
   clerk: Send;
   chief: Send;
+  /** May write the margin of the north, but not read it. */
+  writer: Send;
   /** An order of the north with hidden values, and one that is the same without them. Each refers to itself. */
   twins: () => Promise<[full: Row, empty: Row]>;
   /** Removes the hidden values of an order without a new version. */
@@ -122,6 +124,12 @@ export function attackedWorld(): () => AttackedWorld {
         { entity: 'customer', actions: ['label'], rule: { filter: { isVisible: true } } },
       ]),
     );
+    const writer = senderOf(
+      await callerWith(service(), 'writer', [
+        { entity: 'order', actions: ['read'], rule: { filter: north, read: ['*', '-margin'] } },
+        { entity: 'order', actions: ['create', 'update'], rule: { filter: north, write: ['*'] } },
+      ]),
+    );
     let count = 0;
     const made = async (name: string, fields: object) => {
       const { status, text: body } = await chief('POST', `entity/${name}`, fields);
@@ -141,6 +149,7 @@ export function attackedWorld(): () => AttackedWorld {
     world = {
       clerk,
       chief,
+      writer,
       order,
       strip: async ({ key }) => {
         await sql`update entity_change set fields = fields - '{margin,pin}'::text[] where key = ${key}`.execute(service().db);

@@ -103,13 +103,14 @@ export class RowMatcher {
       });
     else if (match.isUnchanged) {
       if (!this.#isAllowed(row, judgement)) return [];
-      this.#tally.outcome.unchanged += 1;
+      if (judgement?.sendsHidden) this.#tally.outcome.updated += 1;
+      else this.#tally.outcome.unchanged += 1;
       this.#accept(row, hash, row, undefined);
     } else {
       const { removed, present } = match;
       const wanted = this.#mergedInto(row, match, version, judgement);
-      return this.#accept(row, hash, wanted, { key, version, removed: removed ?? 0, present }).map((change) =>
-        Object.assign(change, { judgement }),
+      return this.#accept(row, hash, wanted, { key, version, removed: judgement?.sendsHidden ? 0 : (removed ?? 0), present }).map(
+        (change) => Object.assign(change, { judgement }),
       );
     }
     return [];

@@ -63,6 +63,11 @@ export class Judgement {
     return this.#rule;
   }
 
+  /** Whether the caller has sent a member that the row before hides. Whether it was the same value is not told then. */
+  get sendsHidden(): boolean {
+    return !this.#isNew && this.#members.sent.some((name) => !this.#rule.isShownBefore(this.#facts, name));
+  }
+
   /** Whether the caller has sent the member or may see it. */
   isKnown(member: string): boolean {
     if (this.#members.sent.includes(member)) return true;
