@@ -16,7 +16,7 @@ const caller = (name: string, ...grants: Omit<RuleGrant, 'entity'>[]) =>
   callerWith(
     service(),
     name,
-    grants.map((grant) => ({ entity: 'order', ...grant })),
+    grants.map((grant) => Object.assign({ entity: 'order' }, grant)),
   );
 
 beforeAll(async () => {

@@ -10,7 +10,7 @@ export interface Row {
   number: string;
 }
 
-/** What an answer tells. */
+/** The facts that an answer tells. */
 export interface Told {
   status: number;
   headers: [string, string][];
