@@ -224,7 +224,7 @@ test('200 — GET /auth?roles=1 names no field that a rule tests and no grant sh
   expect(seen.roles[0]?.rules.map(({ filter }) => filter)).toContainEqual(north);
 });
 
-test('200: tells no finding about other entities that a rule looks at, unless the request tells it (rule 172)', async () => {
+test('200 — tells no finding about other entities that a rule looks at, unless the request tells it (rule 172)', async () => {
   const reference = { type: 'string', format: 'int64' };
   await declareType(service(), 'project', { type: 'object', properties: { lead: text } });
   await declareType(service(), 'task', {
