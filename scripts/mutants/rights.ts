@@ -21,6 +21,7 @@ const tests = [
   'test/rights/field-view.test.ts',
   'test/rights/permit.test.ts',
   'test/rights/rules.test.ts',
+  'test/rights/judgements.test.ts',
   'test/rights/reference-rules.test.ts',
   'test/rights/reference-targets.test.ts',
   'test/entities/writing/known-faults.test.ts',
