@@ -113,7 +113,7 @@ function linesOf({ attributes, locks }: RightsPlan): string[] {
   const locked = locks.map((lock) =>
     'key' in lock
       ? `lock  the key ${lock.key} of ${lock.user} loses all its rights`
-      : `lock  nobody is left who may ${lock.action} ${lock.entity}`,
+      : `lock  no user is left who may ${lock.action} ${lock.entity}`,
   );
   const lines = [...declared, ...locked].map(printableText);
   return lines.length > 0 ? [lines.join('\n')] : [];

@@ -1,4 +1,4 @@
-/** The fields that a change of a type hides from callers or shows to them, and how many grants and people that concerns. */
+/** The fields that a change of a type hides from callers or shows to them, and the numbers of grants and people. */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { pointerTo } from '../problems/pointer.ts';
@@ -14,7 +14,7 @@ export interface FieldChange {
   kind: 'sensitive' | 'not-sensitive' | 'added';
 }
 
-/** The grants whose lists lose or gain the field, and the people whom that concerns. */
+/** The grants whose lists lose or gain the field, and the people whose profiles have these grants. */
 export interface FieldAccess {
   /** Into the new document, or where that has nothing, into the old one. */
   pointer: string;

@@ -85,7 +85,7 @@ function stepsOf(current: Schema | undefined, document: Schema | null): PlanStep
   return [{ kind: 'note', pointer: '', effect: 'none' }];
 }
 
-/** The fields that `*` in the lists of grants loses or gains. A new field of a closed type, and one of a name without a type, is taken from nobody who has a type. */
+/** The fields that `*` in the lists of grants loses or gains. A new field of a closed type, and one of a name without a type, was shown to no caller before. */
 function visibilitySteps(current: Schema | undefined, document: Schema): PlanStep[] {
   const isNew = (field: string) =>
     current === undefined ||

@@ -1,5 +1,5 @@
 /**
- * What the rules of grants find at the other ends of references. They read whatever they need, whoever the caller is: no condition of a permit is beside them. So a
+ * The entities that rules of grants find at the other ends of references. A rule reads all that it needs, for every caller alike: no condition of a permit is beside it. So a
  * rule depends on no other rule (decision 333).
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -5,7 +5,7 @@ import { canonicalText } from './rule-document.ts';
 import type { RuleDocument } from './rule.ts';
 import type { Action } from './vocabulary.ts';
 
-/** `lock`: nobody is left who may do something, or a key loses all its rights. */
+/** `lock`: no user is left who may do something, or a key loses all its rights. */
 export type Effect = 'none' | 'narrow' | 'widen' | 'lock';
 
 const effects = ['none', 'narrow', 'widen', 'lock'] as const satisfies readonly Effect[];

@@ -87,7 +87,7 @@ function grantsOfProfile({ roles, profiles }: RightsDocuments, profile: string):
   );
 }
 
-/** The changes for each profile that is in force. A new profile has none, since nobody has it. `sensitive` has the fields that types call so, by the names of the types. */
+/** The changes for each profile that is in force. A new profile has none, since no user has it. `sensitive` has the fields that types call so, by the names of the types. */
 export function effectsOnProfiles(
   before: RightsDocuments,
   after: RightsDocuments,

@@ -322,7 +322,7 @@ describe('effects', () => {
     expect([code, document.attributes]).toEqual([4, [{ path: `attributes/profile/${attribute}`, effect: 'widen', unfit: 1 }]]);
   });
 
-  test('lock — nobody is left who may do something, and a key loses all', async () => {
+  test('lock — no user is left who may do something, and a key loses all', async () => {
     const { directory } = await inForce([any('read', 'delete')]);
     await admin.say(['key', 'create', user, '--name', 'nightly', '--scope', `${entity}:delete`]);
     const planned = await effectsOf(directory, [any('read')]);
@@ -335,7 +335,7 @@ describe('effects', () => {
       ],
     });
     const { stdout } = await admin.run(['rights', 'plan', directory]);
-    expect(stdout).toContain(`lock  nobody is left who may delete ${entity}\nlock  the key nightly of ${user} loses all its rights\n`);
+    expect(stdout).toContain(`lock  no user is left who may delete ${entity}\nlock  the key nightly of ${user} loses all its rights\n`);
     expect(stdout).toContain(`${profile}: 1 person, 1 key\n`);
   });
 });

@@ -88,7 +88,7 @@ class Likeness {
     this.#db = db;
   }
 
-  /** The users with equal texts for those who are alike. Those of whom each has to be asked come last. */
+  /** The users with equal texts for those who are alike. Those without an equal come last. */
   async ordered(holders: readonly Principal[]): Promise<{ holder: Principal; alike: string }[]> {
     const found: { holder: Principal; alike: string; isPersonal: boolean }[] = [];
     for (const holder of holders) {

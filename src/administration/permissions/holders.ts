@@ -1,4 +1,4 @@
-/** Users as callers of requests that nobody sends: by a session of a profile, or by a key. */
+/** Users as callers of requests that are not sent: by a session of a profile, or by a key. */
 import { sql, type Kysely } from 'kysely';
 import { findKey } from '../../api-keys/verify.ts';
 import { actingProfile, callerColumns, callerLocale, principalOf } from '../../authn/caller-rows.ts';

@@ -19,7 +19,7 @@ import { needsConfirmation, planRights, type PlannedRights, type RightsPlanReque
 export interface ApplyRightsOptions extends RightsPlanRequest {
   /** The digest of the plan that the administrator has seen. */
   confirm: string | undefined;
-  /** Applies only documents that are all new, so that nobody may do more or less than before. */
+  /** Applies only documents that are all new, so that the rights of all users stay as they are. */
   onlyNew?: boolean;
 }
 

@@ -44,7 +44,7 @@ export async function principalOfCase(
   });
 }
 
-/** The sender of the requests of a case, which nobody sees. */
+/** The sender of the requests of a case. */
 export const caseCaller: Caller = {
   origin: { requestId: '00000000-0000-4000-8000-000000000000', address: 'unknown', userAgent: 'case of rights' },
   principal: undefined,

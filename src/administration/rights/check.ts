@@ -76,7 +76,7 @@ function faultsOfProfiles({ files, after }: CheckedRights): DocumentFault[] {
 
 const owners: readonly AttributeOwner[] = ['user', 'profile'];
 
-/** Attributes that rules name, and profiles that somebody has, are not removed. */
+/** Attributes that rules name, and profiles of users, are not removed. */
 function faultsOfRemoval({ before, after, holders }: CheckedRights): DocumentFault[] {
   const removed = owners.flatMap((owner) =>
     [...before.attributes[owner].keys()].filter((name) => !after.attributes[owner].has(name)).map((name) => ({ owner, name })),

@@ -34,7 +34,7 @@ export async function readHolders(db: Kysely<Database>): Promise<ReadonlyMap<str
   return new Map(rows.map(({ profile, ...holders }) => [profile, holders]));
 }
 
-/** A right that nobody has any more, or a key that loses all its rights. */
+/** A right that no user has any more, or a key that loses all its rights. */
 export type Lock = { entity: string; action: string } | { key: string; user: string };
 
 /** The locks of a change. A right on every name is another one than that on a single name, and covers it. */

@@ -33,7 +33,7 @@ interface AttributePlan {
 export interface RightsPlan {
   /** SHA-256 of both sets of documents, the revisions of the types and the steps. */
   digest: string;
-  /** The strongestEffect one of all. `widen` and `lock` need a confirmation. */
+  /** The strongest one of all. `widen` and `lock` need a confirmation. */
   effect: Effect;
   steps: readonly RightsStep[];
   attributes: readonly AttributePlan[];
@@ -84,7 +84,7 @@ export async function planRights(db: Kysely<Database>, { files, claims, prune }:
   return { plan, before, after };
 }
 
-/** Whether the plan may be carried out only by somebody who has seen it. */
+/** Whether the plan needs its digest as a confirmation. */
 export const needsConfirmation = ({ effect }: RightsPlan): boolean => effect === 'widen' || effect === 'lock';
 
 /** A rule that names the attribute may cover more, whatever its text: with the new type other people have a value. */

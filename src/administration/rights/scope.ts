@@ -27,9 +27,9 @@ export function scopeOf(grant: GrantDocument, types: ReadonlyMap<GrantDocument, 
 
 /** The variables that rules may name with the declarations of `rights`. */
 export function variableTypes({ attributes: { user, profile } }: RightsDocuments, claims: DeclaredTypes): VariableTypes {
-  const nobody = { user: { id: '', name: '', displayName: '', attributes: {} }, profile: undefined, timeZone: null };
+  const noUser = { user: { id: '', name: '', displayName: '', attributes: {} }, profile: undefined, timeZone: null };
   const types = { user: declaredTypes(user), profile: declaredTypes(profile), claims };
-  return variablesOf(nobody, { types, values: { user: {}, profile: {}, claims: {} } });
+  return variablesOf(noUser, { types, values: { user: {}, profile: {}, claims: {} } });
 }
 
 /** The declared types by name. A declaration that this version cannot read is left out. */

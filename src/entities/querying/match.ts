@@ -69,7 +69,7 @@ async function followed(run: Run, test: Extract<Test, { kind: 'match' | 'some' }
 
 /**
  * The permit with keys in place of the looks at other entities of its rule, where these are few. The keys only find the rows: the rule is tested on each. It reads whatever
- * it needs, whoever the caller is.
+ * it needs, for every caller alike.
  */
 export async function withFoundKeys<P extends CoveredRows>(run: Run, permit: P): Promise<P> {
   const { coverage } = permit;
