@@ -10,7 +10,7 @@ import { fieldTypesOf } from '../field-types.ts';
 import type { Schema } from '../subschemas.ts';
 import { Components } from './components.ts';
 import { Filters } from './filters.ts';
-import { maskedDocument } from './masked.ts';
+import { documentWith } from './known-fields.ts';
 import { typedPaths, type TypedName } from './operations.ts';
 import { referTo, sharedTests, type SharedTest } from './tests.ts';
 
@@ -139,20 +139,20 @@ function documentsFor(document: Schema, actions: ReadonlySet<Action>, fields: Fi
   const isNew = (right: FieldRight) => may(actions, 'create') && right.isCreated;
   const isShown = (right: FieldRight) => right.showing !== 'never' || right.isAnswered || isNew(right);
   const isAlways = (right: FieldRight) => (mayRead ? right.showing === 'always' : isNew(right) && !right.isPreset);
-  const masked = (has: (right: FieldRight) => boolean, requires: (right: FieldRight) => boolean) =>
+  const knownBy = (has: (right: FieldRight) => boolean, requires: (right: FieldRight) => boolean) =>
     fields.everyField((right) => has(right) && requires(right))
       ? document
-      : maskedDocument(document, { has: (name) => has(fields.of(name)), requires: (name) => requires(fields.of(name)) });
-  const created = masked(isNew, (right) => !right.isPreset);
-  const shown = masked(isShown, isAlways);
+      : documentWith(document, { has: (name) => has(fields.of(name)), requires: (name) => requires(fields.of(name)) });
+  const created = knownBy(isNew, (right) => !right.isPreset);
+  const shown = knownBy(isShown, isAlways);
   return {
     shown,
-    read: masked(
+    read: knownBy(
       ({ showing }) => showing !== 'never',
       ({ showing }) => showing === 'always',
     ),
     created: isDeepStrictEqual(created, shown) ? shown : created,
-    updated: masked(
+    updated: knownBy(
       ({ isUpdated }) => isUpdated,
       () => true,
     ),

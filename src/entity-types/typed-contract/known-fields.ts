@@ -3,7 +3,7 @@ import { fieldTypesOf } from '../field-types.ts';
 import { isSchemaObject, targetOf, type Schema } from '../subschemas.ts';
 
 /** The fields that stay. */
-export interface Mask {
+export interface KnownFields {
   /** Whether the field stays; asked with {@link otherFields} for fields that the document does not name. */
   has: (name: string) => boolean;
   /** Whether the field stays required, if the document requires it. */
@@ -17,10 +17,10 @@ export const otherFields = '\0';
 const maximumParts = 100;
 
 /**
- * The document with the fields of the mask. It has no keyword that concerns the whole entity besides `properties`, `required` and `additionalProperties`: each other
+ * The document with the known fields. It has no keyword that concerns the whole entity besides `properties`, `required` and `additionalProperties`: each other
  * one, and the description, could tell of hidden fields. So it accepts more than the type, and never less.
  */
-export function maskedDocument(document: Schema, { has, requires }: Mask): Schema {
+export function documentWith(document: Schema, { has, requires }: KnownFields): Schema {
   const parts = partsOf(document);
   const names = new Set(parts.flatMap(({ properties }) => Object.keys(properties)).filter((name) => has(name)));
   const required = new Set(parts.flatMap((part) => (part.isInForce ? part.required : [])).filter((name) => has(name) && requires(name)));
