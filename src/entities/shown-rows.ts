@@ -6,6 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from './companion/layout.ts';
 import { isOfEnvelope, type Field, type FieldTypes } from '../filter/fields.ts';
 import { rowsOfPermit, type Coverage, type CoveredRows } from '../rights/coverage.ts';
+import { otherFields } from '../rights/field-set.ts';
 import { fieldsOfPermit, wholeView, type EntityRights, type FieldView } from '../rights/field-view.ts';
 import { trashedEntities } from './trash.ts';
 
@@ -68,14 +69,11 @@ export function shownCompanion(companion: Companion, view: FieldView): Companion
   };
 }
 
-/** The name of no field: PostgreSQL stores no such character. */
-const nameOfNone = '\u0000';
-
 /** The types of the fields, as if the name did not have those that no row shows. */
 export function shownTypes(types: FieldTypes, view: FieldView): FieldTypes {
   if (view.kind === 'whole') return types;
   const isHidden = ([name = '']: Field) => view.showing(name) === 'never';
-  const asSeen = (field: Field): Field => (isHidden(field) ? [nameOfNone, ...field.slice(1)] : field);
+  const asSeen = (field: Field): Field => (isHidden(field) ? [otherFields, ...field.slice(1)] : field);
   return {
     ...types,
     typeOf: (field) => types.typeOf(asSeen(field)),

@@ -1,6 +1,6 @@
 /** The fields that a caller may read and write, by their names; `*` stands for those that the type does not name. */
 import type { EntityType } from '../entity-types/types.ts';
-import { hasField, type FieldSet } from '../rights/field-set.ts';
+import { hasField, otherFields, type FieldSet } from '../rights/field-set.ts';
 import type { Grant } from '../rights/grant.ts';
 import type { IsVisible } from '../rights/rule-text.ts';
 
@@ -37,4 +37,4 @@ export function fieldsOf({ type, reads, writes, sensitive, isShown, isReadable =
 }
 
 /** Whether entities may have fields that the type does not name. */
-const isOpen = (type: EntityType | undefined): boolean => !type || type.fields.typeOf(['a field that no type names']) !== undefined;
+const isOpen = (type: EntityType | undefined): boolean => !type || type.fields.typeOf([otherFields]) !== undefined;

@@ -1,5 +1,5 @@
 /** The fields of the entities of one name by what a caller may do with them in some row, for documents that describe them. */
-import { hasField, type FieldSet } from './field-set.ts';
+import { hasField, otherFields, type FieldSet } from './field-set.ts';
 import { viewOf, type Showing } from './field-view.ts';
 import type { Grant } from './grant.ts';
 import type { CallerVariables } from './variable-columns.ts';
@@ -31,9 +31,6 @@ export interface ContractGrants {
   update: readonly Grant[];
 }
 
-/** A name that no field of JSON has that the service accepts. */
-const otherName = '\0';
-
 /** The rights that the grants give together. `sensitive` are the fields that the type calls so. */
 export function fieldRightsOf(grants: ContractGrants, sensitive: ReadonlySet<string>, caller: CallerVariables): FieldRights {
   const { read, create, update } = grants;
@@ -50,12 +47,12 @@ export function fieldRightsOf(grants: ContractGrants, sensitive: ReadonlySet<str
   const all = [...read, ...create, ...update];
   const named = [...sensitive, ...all.flatMap((grant) => [grant.read, grant.write, grant.set].flatMap(namesIn))];
   const names = [...new Set(named)].toSorted();
-  const others = JSON.stringify(of(otherName));
+  const others = JSON.stringify(of(otherFields));
   const differing = names.map((name) => [name, JSON.stringify(of(name))]).filter(([, right]) => right !== others);
   return {
     digest: JSON.stringify([others, ...differing]),
     of,
-    everyField: (test) => [otherName, ...names].every((name) => test(of(name))),
+    everyField: (test) => [otherFields, ...names].every((name) => test(of(name))),
   };
 }
 

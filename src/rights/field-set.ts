@@ -7,6 +7,9 @@ export interface FieldSet {
   named: ReadonlyMap<string, boolean>;
 }
 
+/** A name that no field has, since JSON with it is refused. It stands for the fields that grants and types do not name. */
+export const otherFields = '\0';
+
 export const allFields: FieldSet = { others: 'plain', named: new Map() };
 export const noFields: FieldSet = { others: 'none', named: new Map() };
 

@@ -4,6 +4,7 @@ import { isSchemaObject } from '../../entity-types/subschemas.ts';
 import { expectedOneOf } from '../../problems/expected.ts';
 import type { Fault } from '../../problems/faults.ts';
 import { pathOf } from '../../problems/pointer.ts';
+import { otherFields } from '../../rights/field-set.ts';
 
 /** The knowledge of a caller. */
 export interface KnownMembers {
@@ -13,9 +14,6 @@ export interface KnownMembers {
   isName: (member: string) => boolean;
 }
 
-/** A name that JSON which the service accepts does not have. */
-const otherName = '\0';
-
 /**
  * The faults at places that the caller knows; the others are at the entity as a whole. A fault of the entity as a whole says nothing of what is expected if the
  * type has fields that the caller does not know, since that may be their names, values or number. Nor does one of the name of a member, but for names that
@@ -23,7 +21,7 @@ const otherName = '\0';
  */
 export function knownFaults(faults: readonly Fault[], { document }: EntityType, { isPlace, isName }: KnownMembers): Fault[] {
   const declared = isSchemaObject(document['properties']) ? Object.keys(document['properties']) : [];
-  const isHiding = !isName(otherName) || !declared.every(isName);
+  const isHiding = !isName(otherFields) || !declared.every(isName);
   const namesCount = JSON.stringify(document).includes('"propertyNames":');
   const known = faults.map((fault): Fault => {
     if (fault.pointer === undefined) return fault;

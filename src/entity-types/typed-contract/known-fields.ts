@@ -1,4 +1,5 @@
 /** The document of a type for a caller who may not know each field of it: one that a type without these fields could have too. */
+import { otherFields } from '../../rights/field-set.ts';
 import { fieldTypesOf } from '../field-types.ts';
 import { isSchemaObject, targetOf, type Schema } from '../subschemas.ts';
 
@@ -9,9 +10,6 @@ export interface KnownFields {
   /** Whether the field stays required, if the document requires it. */
   requires: (name: string) => boolean;
 }
-
-/** A name that JSON which the service accepts does not have. */
-export const otherFields = '\0';
 
 /** The most schemas that the fields of one document come from. */
 const maximumParts = 100;
