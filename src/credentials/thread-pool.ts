@@ -15,18 +15,16 @@ const niceness = 10;
  * priorities of their own, and where the system does not allow it.
  */
 export async function lowerThreadPoolPriority(): Promise<number> {
-  try {
-    // The pool itself reads the directory, so all of its threads have been started by then.
-    const threads = await readdir(tasks);
-    const lowered = await Promise.all(threads.map(async (thread) => (await isOfPool(thread)) && lower(Number(thread))));
-    return lowered.filter(Boolean).length;
-  } catch {
-    return 0;
-  }
+  // The pool itself reads the directory, so all of its threads have been started by then.
+  const threads = await readdir(tasks).catch(() => []);
+  const lowered = await Promise.all(threads.map(async (thread) => (await isOfPool(thread)) && lower(Number(thread))));
+  return lowered.filter(Boolean).length;
 }
 
+/** Whether the thread is one of the pool, which last as long as the process. Another one may have ended meanwhile. */
 async function isOfPool(thread: string): Promise<boolean> {
-  return (await readFile(`${tasks}/${thread}/comm`, 'utf8')).startsWith('libuv-worker');
+  const name = await readFile(`${tasks}/${thread}/comm`, 'utf8').catch(() => '');
+  return name.startsWith('libuv-worker');
 }
 
 function lower(thread: number): boolean {
