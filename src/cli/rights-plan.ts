@@ -1,8 +1,9 @@
 /** `rights plan` and `rights apply`: from files to the rights in force. */
 import type { Command } from 'commander';
 import { RefusedRights } from '../administration/rights/check.ts';
-import { needsConfirmation, planRights, type RightsPlanRequest, type RightsPlan } from '../administration/rights/plan.ts';
+import { needsConfirmation, type RightsPlanRequest, type RightsPlan } from '../administration/rights/plan.ts';
 import { problemsOf, readRightsDirectory, type RightsFiles } from '../administration/rights/read-directory.ts';
+import { planFiles } from '../administration/rights/plan-files.ts';
 import { applyRights } from '../administration/rights/use-cases.ts';
 import { ConfigError } from '../config/settings.ts';
 import { digestText } from './arguments.ts';
@@ -13,6 +14,7 @@ import { describeFailure, runCases } from './rights-test.ts';
 
 interface RightsPlanOptions {
   prune?: true;
+  allowSlow?: true;
 }
 
 interface RightsApplyOptions extends RightsPlanOptions {
@@ -22,6 +24,7 @@ interface RightsApplyOptions extends RightsPlanOptions {
 
 const directoryArgument = ['<directory>', 'the directory with roles/, profiles/ and attributes.yaml'] as const;
 const pruneOption = ['--prune', 'delete roles, profiles and attributes without a file'] as const;
+const slowOption = ['--allow-slow', 'also rules that no index serves and that cover less than 1 % of many entities'] as const;
 
 export function planCommand(rights: Command, desk: Desk): void {
   addCommand(rights, 'plan', 'tell what applying files would do; exit code 0: nothing, 3: changes, 4: they need a confirmation', [
@@ -30,6 +33,7 @@ export function planCommand(rights: Command, desk: Desk): void {
   ])
     .argument(...directoryArgument)
     .option(...pruneOption)
+    .option(...slowOption)
     .action((directory: string, options: Shown & RightsPlanOptions) =>
       onDatabase(desk, options, (admin) => plan(admin, directory, options)),
     );
@@ -42,6 +46,7 @@ export function applyCommand(rights: Command, desk: Desk): void {
   ])
     .argument(...directoryArgument)
     .option(...pruneOption)
+    .option(...slowOption)
     .option('--confirm <digest>', 'the digest that the plan prints; needed where rights widen or are locked', digestText)
     .option('--cases', 'run the cases of the files first, in a scratch database; with a case that fails nothing changes')
     .action((directory: string, options: Shown & RightsApplyOptions) =>
@@ -51,7 +56,7 @@ export function applyCommand(rights: Command, desk: Desk): void {
 
 async function plan(admin: Admin, directory: string, options: RightsPlanOptions): Promise<CommandOutcome> {
   const files = await readRightsDirectory(directory, 'rights');
-  const { plan: planned } = await planRights(admin.store.db, await planOptions(admin, files, options)).catch(throwFaults(files));
+  const planned = await planFiles(admin.store, await planOptions(admin, files, options)).catch(throwFaults(files));
   return { ...report(planned), exitCode: planned.steps.length === 0 ? 0 : needsConfirmation(planned) ? 4 : 3 };
 }
 
@@ -78,8 +83,12 @@ async function apply(admin: Admin, directory: string, options: RightsApplyOption
   return { document: { ...planned, changed: isApplied }, text };
 }
 
-async function planOptions(admin: Admin, files: RightsFiles, { prune = false }: { prune?: boolean }): Promise<RightsPlanRequest> {
-  return { files, prune, claims: await claimsOf(admin) };
+async function planOptions(
+  admin: Admin,
+  files: RightsFiles,
+  { prune, allowSlow }: RightsPlanOptions,
+): Promise<RightsPlanRequest & { allowSlow: boolean }> {
+  return { files, prune: prune === true, allowSlow: allowSlow === true, claims: await claimsOf(admin) };
 }
 
 const throwFaults =

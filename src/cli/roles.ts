@@ -5,8 +5,7 @@ import { listAllRoles, type PlainCondition, type RoleState } from '../accounts/r
 import type { Changed } from '../administration/changed.ts';
 import { createRole, deleteRole, grantActions, grantByRule, revokeActions } from '../administration/roles/use-cases.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
-import { readableCompanion } from '../entities/companion/layout.ts';
-import { typesForRules, typesOfNames } from '../entity-types/types-for-rules.ts';
+import { companionsForLists, typesForRules } from '../entity-types/types-for-rules.ts';
 import { Problem } from '../problems/errors.ts';
 import { claimTypes } from '../oidc/provisioning/claimed-rights.ts';
 import { readIssuers } from '../oidc/issuers-file/read.ts';
@@ -130,10 +129,7 @@ async function grantRule({ desk, store, by, config }: Admin, role: string, file:
   const types = new TypeRegistry(store.db, config);
   const sources = {
     typeOf: typesForRules(types),
-    companionOf: async (entity: string) => {
-      const stored = (await typesOfNames(types)(entity))?.companion;
-      return (stored && readableCompanion(stored)) ?? undefined;
-    },
+    companionOf: companionsForLists(types),
     variableTypes: () => attributes.variableTypes(),
     variablesOfUsers: () => attributes.variablesOfUsers(),
   };

@@ -1,5 +1,6 @@
 /** The declared types as the rules of grants are bound to them. */
 import type { RuledType } from '../authn/rule-book.ts';
+import { readableCompanion, type Companion } from '../entities/companion/layout.ts';
 import { undeclaredFields } from '../filter/fields.ts';
 import { Problem } from '../problems/errors.ts';
 import { hasReferences, ReachedTypes, type FindType } from './rule-references.ts';
@@ -27,5 +28,14 @@ export function typesForRules(types: Pick<EntityTypes, 'find'>): (name: string, 
     }
     const reached = await ReachedTypes.by(find, name, rule);
     return { revision: reached.revision, fields: reached.fieldsOf(name), followed: (filter) => reached.followed(filter) };
+  };
+}
+
+/** Returns the companion table that lists of a name may read; undefined for a name without one. */
+export function companionsForLists(types: Pick<EntityTypes, 'find'>): (name: string) => Promise<Companion | undefined> {
+  const find = typesOfNames(types);
+  return async (name) => {
+    const stored = (await find(name))?.companion;
+    return (stored && readableCompanion(stored)) ?? undefined;
   };
 }

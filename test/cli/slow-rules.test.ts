@@ -1,12 +1,13 @@
-/** Rules by which lists are mostly empty, as administrators grant them (check 35 of the acceptance of rights). */
+/** Rules by which lists are mostly empty, as administrators grant them and as files have them (check 35 of rights). */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { slowRuleLimits } from '../../src/administration/roles/slow-rules.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { declareType } from '../support/entities.ts';
+import { rightsDirectory, writeRights } from '../support/rights-directory.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
@@ -95,4 +96,39 @@ test('a look at other entities is served if an index finds these', async () => {
 test('a rule with a variable is tried with the values of users', async () => {
   expect(await refusalOf({ note: { $var: 'user.name' } })).toContain('0 %');
   expect(await refusalOf({ $or: [{ note: { $var: 'user.name' } }, { day: 'a' }] })).toBeUndefined();
+});
+
+describe('files of rights', () => {
+  const grant = (filter: object, actions = ['read']) => ({ entity: 'order', name: 'of files', actions, filter });
+  const fast = grant({ region: 'r1' });
+  const files = (...grants: object[]) => ({ 'roles/filed.yaml': { description: '', grants } });
+  const run = async (command: 'plan' | 'apply', directory: string, ...more: string[]) => {
+    const { code, stderr, stdout } = await admin.run(['rights', command, directory, ...more]);
+    return { code, text: stderr + stdout };
+  };
+  const filed = async () => (await admin.json<{ name: string }[]>(['role', 'list'])).find(({ name }) => name === 'filed');
+
+  test('a plan and apply refuse such a rule with its document, its pointer and its index, unless --allow-slow is given', async () => {
+    const directory = await rightsDirectory(files(fast));
+    expect((await run('apply', directory)).code).toBe(0);
+    const before = await filed();
+    await writeRights(directory, files(fast, { ...grant(rare, ['read', 'update']), name: 'rare' }));
+    for (const command of ['plan', 'apply'] as const) {
+      const { code, text } = await run(command, directory);
+      expect([command, code]).toEqual([command, 1]);
+      expect(text).toContain('roles/filed.yaml: /grants/1/filter: This needs an index. The rule covers 0.4 % of the entities.');
+    }
+    expect(await filed()).toEqual(before);
+    expect(await run('plan', directory, '--allow-slow')).toMatchObject({ code: 3 });
+    expect(await run('apply', directory, '--allow-slow')).toMatchObject({ code: 0 });
+    expect(await filed()).not.toEqual(before);
+  });
+
+  test('a grant in force is not judged again, and one of other actions is not judged', async () => {
+    const directory = await rightsDirectory(files(fast, { ...grant(rare, ['read', 'update']), name: 'rare' }));
+    expect(await run('apply', directory, '--allow-slow')).toMatchObject({ code: 0 });
+    expect(await run('plan', directory)).toMatchObject({ code: 0 });
+    await writeRights(directory, files(fast, { ...grant(rare), name: 'rare' }, { ...grant({ note: 'rare' }, ['delete']), name: 'gone' }));
+    expect((await run('plan', directory)).code).not.toBe(1);
+  });
 });

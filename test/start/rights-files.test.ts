@@ -1,5 +1,7 @@
 /** RIGHTS_DIR: applied once, compared from then on. */
+import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { slowRuleLimits } from '../../src/administration/roles/slow-rules.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { rightsDirectory, writeRights } from '../support/rights-directory.ts';
 import { useService } from '../support/service.ts';
@@ -84,4 +86,24 @@ test('1 — with RIGHTS_DIR the single commands are refused, and those of users 
 test('the start is refused with files that are no rights', async () => {
   const directory = await rightsDirectory({ 'profiles/p.yaml': { label: 'P', roles: ['nobody'] } });
   await expect(service().replica({ RIGHTS_DIR: directory })).rejects.toThrow('RIGHTS_DIR: profiles/p.yaml: /roles/0: This does not exist.');
+});
+
+test('the start is refused with a rule by which lists would be mostly empty, and not if one of the documents exists', async () => {
+  const usual = { ...slowRuleLimits };
+  onTestFinished(() => void Object.assign(slowRuleLimits, usual));
+  Object.assign(slowRuleLimits, { entities: 900 });
+  await sql`
+    insert into entity (name, fields, created_by, updated_by)
+    select 'item', jsonb_build_object('note', case when n <= 4 then 'rare' else 'usual' end), 'root', 'root' from generate_series(1, 1000) as n`.execute(
+    service().db,
+  );
+  const grants = [{ entity: 'item', actions: ['read'], name: 'rare', filter: { note: 'rare' } }];
+  const directory = await rightsDirectory({ 'roles/slow-clerk.yaml': { description: 'Slow', grants } });
+  await expect(service().replica({ RIGHTS_DIR: directory })).rejects.toThrow(
+    'RIGHTS_DIR: roles/slow-clerk.yaml: /grants/0/filter: This needs an index. The rule covers 0.4 % of the entities.',
+  );
+  expect(await rolesCalled('slow-clerk')).toEqual([]);
+  await new AdminCommand(service().databaseUrl).say(['role', 'create', 'slow-clerk', '--description', 'Older']);
+  const { replica } = await withFiles(directory);
+  expect(replica.context.rightsFiles?.differences).toBe(1);
 });

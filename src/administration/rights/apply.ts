@@ -10,6 +10,7 @@ import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../problems/errors.ts';
 import type { Actor } from '../../rights/administration.ts';
 import { pathOfGrant, singleGrants, type RightsDocuments, type SingleGrant } from '../../rights/documents.ts';
+import type { RightsStep } from '../../rights/plan.ts';
 import type { AttributeOwner } from '../../rights/vocabulary.ts';
 import { changeAttributes } from '../attributes/change.ts';
 import { assertKnownByAll } from '../../database/older-processes.ts';
@@ -41,7 +42,7 @@ export async function applyRightsWithin(
   const { plan } = planned;
   if (plan.steps.length === 0) return { plan, isApplied: false };
   if (confirm === undefined ? needsConfirmation(plan) : confirm !== plan.digest) return { plan, isApplied: false };
-  if (onlyNew && !isAllNew(plan, options.files)) return { plan, isApplied: false };
+  if (onlyNew && !isAllNew(plan.steps, options.files)) return { plan, isApplied: false };
   await carryOut(trx, actor, planned);
   await recordChange(trx, actor, {
     event: 'rights.applied',
@@ -51,7 +52,7 @@ export async function applyRightsWithin(
 }
 
 /** Whether no document of the files is in force yet, not even as another one. */
-const isAllNew = ({ steps }: RightsPlan, { attributes, roles, profiles }: RightsDocuments): boolean =>
+export const isAllNew = (steps: readonly RightsStep[], { attributes, roles, profiles }: RightsDocuments): boolean =>
   steps.every(({ kind }) => kind === 'create') &&
   steps.length === attributes.user.size + attributes.profile.size + roles.size + profiles.size;
 

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import type { RightsDocuments } from '../../rights/documents.ts';
-import { pathsWithoutFile, rightsBehind, stepsBetween } from '../../rights/plan.ts';
+import { pathsWithoutFile, rightsBehind, stepsBetween, type RightsStep } from '../../rights/plan.ts';
 import { readRightsInForce } from './in-force.ts';
 
 export interface RightsDrift {
@@ -10,6 +10,12 @@ export interface RightsDrift {
   differences: { path: string; isMissing: boolean }[];
   /** The documents in force that no file has, which are no difference. */
   withoutFile: string[];
+}
+
+/** The steps from the rights in force to those of files, without deletions. */
+export async function stepsToFiles(db: Kysely<Database>, files: RightsDocuments): Promise<RightsStep[]> {
+  const inForce = await readRightsInForce(db);
+  return stepsBetween(inForce, rightsBehind(inForce, files, {}));
 }
 
 export async function driftFromFiles(db: Kysely<Database>, files: RightsDocuments): Promise<RightsDrift> {

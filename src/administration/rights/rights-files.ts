@@ -5,10 +5,12 @@ import { ConfigError, type Config } from '../../config/settings.ts';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
 import type { DeclaredTypes } from '../../rights/attribute-types.ts';
-import { applyRightsWithin } from './apply.ts';
+import { applyRightsWithin, isAllNew, type AppliedRights } from './apply.ts';
 import { RefusedRights } from './check.ts';
-import { driftFromFiles } from './drift.ts';
+import { driftFromFiles, stepsToFiles } from './drift.ts';
+import type { RightsPlanRequest } from './plan.ts';
 import { problemsOf, readRightsDirectory } from './read-directory.ts';
+import { assertServedGrants } from './slow-grants.ts';
 
 const label = 'RIGHTS_DIR';
 
@@ -24,15 +26,19 @@ export async function openRightsFiles(
 ): Promise<RightsFilesWatch | undefined> {
   if (rightsDir === undefined) return undefined;
   const files = await readRightsDirectory(rightsDir, label);
-  const applied = await store
-    .transaction((trx) => applyRightsWithin(trx, typeFiles, { files, claims, prune: false, confirm: undefined, onlyNew: true }))
-    .catch((error: unknown) => {
-      throw error instanceof RefusedRights ? new ConfigError(problemsOf(error, files, label)) : error;
-    });
+  const applied = await applyNewFiles(store, { files, claims, prune: false }).catch((error: unknown) => {
+    throw error instanceof RefusedRights ? new ConfigError(problemsOf(error, files, label)) : error;
+  });
   if (applied.isApplied) log()?.info({ event: 'rights.applied', digest: applied.plan.digest }, 'the rights of RIGHTS_DIR are in force');
   const watch = new RightsFilesWatch(store.db, rightsDir, log);
   await watch.compare();
   return watch;
+}
+
+/** Applies the files if none of their documents is in force. Rights that are in force are not judged. */
+async function applyNewFiles(store: Store, request: RightsPlanRequest): Promise<AppliedRights> {
+  if (isAllNew(await stepsToFiles(store.db, request.files), request.files)) await assertServedGrants(store, request);
+  return await store.transaction((trx) => applyRightsWithin(trx, typeFiles, { ...request, confirm: undefined, onlyNew: true }));
 }
 
 export class RightsFilesWatch {
