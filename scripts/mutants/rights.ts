@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOptions } from '../lib/options.ts';
 import { copyProject } from './copy.ts';
 import { startServer } from './server.ts';
 import { runTests } from './tests.ts';
@@ -33,7 +34,14 @@ const tests = [
 
 const timeoutMs = 180_000;
 const mistakes = JSON.parse(readFileSync(join(import.meta.dirname, 'rights.json'), 'utf8')) as Mistake[];
-const wanted = process.argv.slice(2).map(Number);
+const usage = `npm run test:mutants:rights -- [number …]
+
+Makes the mistakes of scripts/mutants/rights.json, or those of these numbers, from 1.
+
+  --help            print this
+`;
+const { words, fail } = readOptions('mutants rights', usage, {}, mistakes.length);
+const wanted = words.map((word) => (mistakes[Number(word) - 1] ? Number(word) : fail(`there is no mistake ${word}`)));
 const copy = copyProject(join(import.meta.dirname, '../..'));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const server = await startServer();
