@@ -192,6 +192,14 @@ export class RightsModel {
     return { shown: pick(after.fields, (name) => this.shows(after, name) || allowing.some(({ read }) => this.#has(read, name))) };
   }
 
+  /** Whether a check of creates looks at other entities. Then it waits for the other faults of all entities of a request (rule 178). */
+  get checksOthers(): boolean {
+    return this.#caller.grants.some(({ actions, isUnbound, rule }) => {
+      const test = JSON.stringify(rule?.check ?? rule?.filter ?? {});
+      return actions.includes('create') && !isUnbound && /"\$(?:match|some|none)"/.test(test);
+    });
+  }
+
   /** The refusal of any create. */
   get refusalOfCreates(): Refusal | undefined {
     return this.isGranted('create') ? undefined : forbidden;

@@ -337,10 +337,12 @@ export class RightsWorld {
     }
     if (refusals.length === 0) return ok(items.length);
     this.live = start;
-    for (const status of [403, 422, 409]) {
-      const [first, ...others] = refusals.filter((each) => each.status === status);
+    const isLate = ({ faults }: Refusal) => this.#model.checksOthers && faults.every((fault) => fault.endsWith('value-forbidden'));
+    const of = (status: number) => refusals.filter((each) => each.status === status);
+    const [early, late] = [of(403).filter((each) => !isLate(each)), of(403).filter(isLate)];
+    for (const [first, ...others] of [early, of(422), late, of(409)]) {
       if (!first) continue;
-      return status === 403 ? first : refusal(status, first.code, ...[first, ...others].flatMap(({ faults }) => faults));
+      return first.status === 403 ? first : refusal(first.status, first.code, ...[first, ...others].flatMap(({ faults }) => faults));
     }
     throw new Error('a refused item has one of these statuses');
   }
