@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { RefusedRights } from '../administration/rights/check.ts';
 import { needsConfirmation, type RightsPlanRequest, type RightsPlan } from '../administration/rights/plan.ts';
 import { problemsOf, readRightsDirectory, type RightsFiles } from '../administration/rights/read-directory.ts';
-import { planFiles } from '../administration/rights/plan-files.ts';
+import { planFiles, type FilesPlan } from '../administration/rights/plan-files.ts';
 import { applyRights } from '../administration/rights/use-cases.ts';
 import { ConfigError } from '../config/settings.ts';
 import { digestText } from './arguments.ts';
@@ -16,6 +16,13 @@ interface RightsPlanOptions {
   prune?: true;
   allowSlow?: true;
 }
+
+interface RightsCountOptions extends RightsPlanOptions {
+  count: boolean;
+}
+
+/** The longest time to count rows, in milliseconds. */
+const countMs = 30_000;
 
 interface RightsApplyOptions extends RightsPlanOptions {
   confirm?: string;
@@ -34,7 +41,8 @@ export function planCommand(rights: Command, desk: Desk): void {
     .argument(...directoryArgument)
     .option(...pruneOption)
     .option(...slowOption)
-    .action((directory: string, options: Shown & RightsPlanOptions) =>
+    .option('--no-count', 'do not count the rows that people gain and lose; counting takes up to 30 s')
+    .action((directory: string, options: Shown & RightsCountOptions) =>
       onDatabase(desk, options, (admin) => plan(admin, directory, options)),
     );
 }
@@ -54,10 +62,11 @@ export function applyCommand(rights: Command, desk: Desk): void {
     );
 }
 
-async function plan(admin: Admin, directory: string, options: RightsPlanOptions): Promise<CommandOutcome> {
+async function plan(admin: Admin, directory: string, options: RightsCountOptions): Promise<CommandOutcome> {
   const files = await readRightsDirectory(directory, 'rights');
-  const planned = await planFiles(admin.store, await planOptions(admin, files, options)).catch(throwFaults(files));
-  return { ...report(planned), exitCode: planned.steps.length === 0 ? 0 : needsConfirmation(planned) ? 4 : 3 };
+  const request = { ...(await planOptions(admin, files, options)), countMs: options.count ? countMs : 0 };
+  const planned = await planFiles(admin.store, request).catch(throwFaults(files));
+  return { ...report(planned, planned), exitCode: planned.steps.length === 0 ? 0 : needsConfirmation(planned) ? 4 : 3 };
 }
 
 async function apply(admin: Admin, directory: string, options: RightsApplyOptions): Promise<CommandOutcome> {
@@ -97,20 +106,53 @@ const throwFaults =
     throw error instanceof RefusedRights ? new ConfigError(problemsOf(error, files, 'rights')) : error;
   };
 
-function report(plan: RightsPlan): CommandOutcome {
+/** `counts` has the rows; undefined where none are told. */
+function report(plan: RightsPlan, counts?: FilesPlan): CommandOutcome {
   if (plan.steps.length === 0) return { document: plan, text: 'Nothing to do: the rights are in force as the files have them.' };
   const steps = tableText(
     ['DOCUMENT', 'STEP'],
     plan.steps.map(({ path, kind }) => [path, kind]),
     '',
   );
-  const end = `effect: ${plan.effect}${needsConfirmation(plan) ? `, needs --confirm ${plan.digest}` : ''}`;
-  return { document: plan, text: [steps, ...plan.profiles.map(describeProfile), ...linesOf(plan), end].join('\n\n') };
+  const effect = `effect: ${plan.effect}${needsConfirmation(plan) ? `, needs --confirm ${plan.digest}` : ''}`;
+  const end = counts ? `${describeCounted(counts)}\n${effect}` : effect;
+  const profiles = plan.profiles.map((each) => [describeProfile(each), ...describeRows(each.profile, counts)].join('\n'));
+  return { document: plan, text: [steps, ...profiles, ...linesOf(plan), end].join('\n\n') };
 }
 
-function describeProfile({ profile, people, keys, effects }: RightsPlan['profiles'][number]): string {
+const describeCounted = ({ counted, uncounted }: FilesPlan): string =>
+  `counted: ${counted}${uncounted.length > 0 ? `, without ${uncounted.map(printableText).join(', ')}` : ''}`;
+
+/** The rows of the people of the profile, as a table; none if nothing was counted. */
+function describeRows(profile: string, counts: FilesPlan | undefined): string[] {
+  const counted = counts?.rows.filter((each) => each.profile === profile) ?? [];
+  const rows = counted.map(({ entity, action, groups }) => [`  ${printableText(entity)}`, action, describeGroups(groups)]);
+  return rows.length > 0 ? [tableText(['  ROWS OF', 'ACTION', 'CHANGE'], rows, '')] : [];
+}
+
+/** Groups that a line names one by one. */
+const namedGroups = 3;
+
+function describeGroups(groups: FilesPlan['rows'][number]['groups']): string {
+  if (groups.length <= namedGroups) return groups.map((each) => `${people(each.people)}: ${changeOf(each)}`).join(', ');
+  const sum = (member: 'people' | 'gained' | 'lost') => groups.reduce((total, each) => total + each[member], 0);
+  const least = (member: 'gained' | 'lost') => Math.min(...groups.map((each) => each[member]));
+  const most = (member: 'gained' | 'lost') => Math.max(...groups.map((each) => each[member]));
+  const range = (sign: string, member: 'gained' | 'lost') =>
+    most(member) > 0 ? [`${sign}${least(member)} to ${sign}${most(member)} each`] : [];
+  return `${people(sum('people'))}: ${[...range('+', 'gained'), ...range('-', 'lost')].join(', ')}`;
+}
+
+const people = (number: number): string => count(number, 'person', 'people');
+
+function changeOf({ gained, lost }: FilesPlan['rows'][number]['groups'][number]): string {
+  const parts = [...(gained > 0 ? [`+${gained}`] : []), ...(lost > 0 ? [`-${lost}`] : [])];
+  return parts.length > 0 ? parts.join(' ') : 'none';
+}
+
+function describeProfile({ profile, people: holders, keys, effects }: RightsPlan['profiles'][number]): string {
   const rows = effects.map(({ effect, kind, path, text }) => [`  ${effect}`, kind, path, text]);
-  return `${printableText(profile)}: ${count(people, 'person', 'people')}, ${count(keys, 'key', 'keys')}\n${tableText(['  EFFECT', 'KIND', 'GRANT', 'CHANGE'], rows, '')}`;
+  return `${printableText(profile)}: ${people(holders)}, ${count(keys, 'key', 'keys')}\n${tableText(['  EFFECT', 'KIND', 'GRANT', 'CHANGE'], rows, '')}`;
 }
 
 /** The effects that concern no single profile. */

@@ -42,7 +42,8 @@ export function collationName(language: string | undefined): RawBuilder<unknown>
   return language === undefined ? sql`"C"` : sql.id('pg_catalog', `${language}-x-icu`);
 }
 
-const envelopeColumns: Readonly<Record<EnvelopeName, string>> = {
+/** The columns of the table `entity` that have the members of the envelope. */
+export const envelopeColumns: Readonly<Record<EnvelopeName, string>> = {
   $key: 'key',
   $version: 'version',
   $createdAt: 'created_at',
