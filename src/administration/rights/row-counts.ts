@@ -48,7 +48,7 @@ export async function countRows(db: Kysely<Database>, grants: CountedGrants, peo
   const side = { before: coverageOf(grants.before, first.before), after: coverageOf(grants.after, first.after) };
   const sets = valueSets(grants, people);
   const [was, is] = [covers(side.before, 'before'), covers(side.after, 'after')];
-  const input = JSON.stringify(sets.map(({ values }, set) => ({ set, ...values })));
+  const input = JSON.stringify(sets.map(({ values }, set) => Object.assign({ set }, values)));
   const { rows } = await sql<{ set: number; gained: string; lost: string }>`
     with person as materialized (select * from jsonb_to_recordset(${input}::jsonb) as person(set int${columnsOf(side)})),
       covered as materialized (${groupedRows(grants)})
