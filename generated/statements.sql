@@ -325,6 +325,63 @@ from (
     and octet_length(entity.fields::text) <= $33
 ) as unchanged;
 
+-- entity.restore-always
+-- src/entities/writing
+with merged as materialized (
+  select name, key, $1::jsonb as fields, case
+    when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
+  from entity
+  where entity.name = $2
+    and ($3::text is null or entity.created_by = $4)
+    and entity.key = $5::bigint
+    and ($6::bigint[] is null or entity.version = any($7))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $8), 0) = $9::bigint
+    and not exists (select from entity_type where false for key share)
+    and not false
+  for no key update
+),
+  written as (
+    update entity
+    set fields = merged.fields, version = version + 1, updated_at = greatest(now(), entity.updated_at), updated_by = $10
+    from merged
+    where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= $11
+    returning entity.*, merged.former
+  ),
+  events as (
+    insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
+    select 'entity.restored', 'ok', $12, $13::uuid, $14, $15, $16,
+      jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)
+    from "written"
+  ),
+  history as (
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
+    select greatest(now(), written.updated_at), written.name, written.key, written.version, 'restored', $17, written.created_at,
+      written.created_by, written.fields, $18, $19::uuid , change.changed, change.before
+    from "written"
+    cross join lateral json_changed_members("former", written.fields, (former || $20::jsonb)) as change
+  )
+select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy", fields::text as fields
+from written
+union all
+select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy", fields::text as fields
+from (
+  select entity.*
+  from entity
+  where entity.name = $21
+    and ($22::text is null or entity.created_by = $23)
+    and entity.key = $24::bigint
+    and ($25::bigint[] is null or entity.version = any($26))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $27), 0) = $28::bigint
+    and not exists (select from entity_type where false for key share)
+    and not exists (select from merged)
+    and false
+    and octet_length(entity.fields::text) <= $29
+) as unchanged;
+
 -- entity.state
 -- src/entities
 select "version", coalesce((select entity_type.revision from entity_type where entity_type.name = $1), 0) as "typeRevision"
@@ -472,6 +529,63 @@ from (
     )
     else false end
     and octet_length(entity.fields::text) <= $35
+) as unchanged;
+
+-- entity.update-always
+-- src/entities/writing
+with merged as materialized (
+  select name, key, json_merge_patch(fields, $1::jsonb) as fields, case
+    when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
+  from entity
+  where entity.name = $2
+    and ($3::text is null or entity.created_by = $4)
+    and entity.key = $5::bigint
+    and ($6::bigint[] is null or entity.version = any($7))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $8), 0) = $9::bigint
+    and not exists (select from entity_type where false for key share)
+    and not false
+  for no key update
+),
+  written as (
+    update entity
+    set fields = merged.fields, version = version + 1, updated_at = greatest(now(), entity.updated_at), updated_by = $10
+    from merged
+    where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= $11
+    returning entity.*, merged.former
+  ),
+  events as (
+    insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
+    select 'entity.updated', 'ok', $12, $13::uuid, $14, $15, $16,
+      jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)
+    from "written"
+  ),
+  history as (
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
+    select greatest(now(), written.updated_at), written.name, written.key, written.version, 'updated', $17, written.created_at,
+      written.created_by, written.fields, $18, $19::uuid , change.changed, change.before
+    from "written"
+    cross join lateral json_changed_members("former", written.fields, $20::jsonb) as change
+  )
+select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy", fields::text as fields
+from written
+union all
+select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy", fields::text as fields
+from (
+  select entity.*
+  from entity
+  where entity.name = $21
+    and ($22::text is null or entity.created_by = $23)
+    and entity.key = $24::bigint
+    and ($25::bigint[] is null or entity.version = any($26))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $27), 0) = $28::bigint
+    and not exists (select from entity_type where false for key share)
+    and not exists (select from merged)
+    and false
+    and octet_length(entity.fields::text) <= $29
 ) as unchanged;
 
 -- entity.update-many
@@ -1426,6 +1540,92 @@ from (
     and octet_length(entity.fields::text) <= $34
 ) as unchanged;
 
+-- entity.restore-always, with the table of a type
+-- src/entities/writing
+with merged as materialized (
+  select name, key, $1::jsonb as fields, case
+    when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
+  from entity
+  where entity.name = $2
+    and ($3::text is null or entity.created_by = $4)
+    and entity.key = $5::bigint
+    and ($6::bigint[] is null or entity.version = any($7))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $8), 0) = $9::bigint
+    and not exists (select from entity_type where false for key share)
+    and not false
+  for no key update
+),
+  written as (
+    update entity
+    set fields = merged.fields, version = version + 1, updated_at = greatest(now(), entity.updated_at), updated_by = $10
+    from merged
+    where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= $11
+    returning entity.*, merged.former
+  ),
+  events as (
+    insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
+    select 'entity.restored', 'ok', $12, $13::uuid, $14, $15, $16,
+      jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)
+    from "written"
+  ),
+  history as (
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
+    select greatest(now(), written.updated_at), written.name, written.key, written.version, 'restored', $17, written.created_at,
+      written.created_by, written.fields, $18, $19::uuid , change.changed, change.before
+    from "written"
+    cross join lateral json_changed_members("former", written.fields, (former || $20::jsonb)) as change
+  ),
+  companion as (
+    update "entity_data"."x3" as companion
+    set "c1" = case
+      when 'c1' = any(computed.kept) then companion."c1"
+      else computed."c1" end, "c3" = case
+      when 'c3' = any(computed.kept) then companion."c3"
+      else computed."c3" end, "c4" = case
+      when 'c4' = any(computed.kept) then companion."c4"
+      else computed."c4" end, "c5" = case
+      when 'c5' = any(computed.kept) then companion."c5"
+      else computed."c5" end
+    from (
+      select key, kept, "c1" as "c1", "c3" as "c3", "c4" as "c4", entity_instant("c5") as "c5"
+      from (
+        select written.key, null::text[] as kept, "c1", "c3", "c4", "c5"
+        from written
+        cross join jsonb_to_record($21::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
+      ) as changed
+    ) as computed
+    cross join lateral (
+      select key from "entity_data"."x3"
+      where key = computed.key and (
+        computed.kept is not null
+          or record_image_ne(row("c1", "c3", "c4", "c5"), row(computed."c1", computed."c3", computed."c4", computed."c5"))
+      )
+      offset 0
+    ) as present
+    where companion.key = present.key
+  )
+select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy", fields::text as fields
+from written
+union all
+select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy", fields::text as fields
+from (
+  select entity.*
+  from entity
+  where entity.name = $22
+    and ($23::text is null or entity.created_by = $24)
+    and entity.key = $25::bigint
+    and ($26::bigint[] is null or entity.version = any($27))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $28), 0) = $29::bigint
+    and not exists (select from entity_type where false for key share)
+    and not exists (select from merged)
+    and false
+    and octet_length(entity.fields::text) <= $30
+) as unchanged;
+
 -- entity.trash, with the table of a type
 -- src/entities/writing
 with written as (
@@ -1602,6 +1802,92 @@ from (
     )
     else false end
     and octet_length(entity.fields::text) <= $36
+) as unchanged;
+
+-- entity.update-always, with the table of a type
+-- src/entities/writing
+with merged as materialized (
+  select name, key, json_merge_patch(fields, $1::jsonb) as fields, case
+    when "entity".updated_at < now() - interval '12 hours' then "entity".fields end as former
+  from entity
+  where entity.name = $2
+    and ($3::text is null or entity.created_by = $4)
+    and entity.key = $5::bigint
+    and ($6::bigint[] is null or entity.version = any($7))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $8), 0) = $9::bigint
+    and not exists (select from entity_type where false for key share)
+    and not false
+  for no key update
+),
+  written as (
+    update entity
+    set fields = merged.fields, version = version + 1, updated_at = greatest(now(), entity.updated_at), updated_by = $10
+    from merged
+    where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= $11
+    returning entity.*, merged.former
+  ),
+  events as (
+    insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
+    select 'entity.updated', 'ok', $12, $13::uuid, $14, $15, $16,
+      jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)
+    from "written"
+  ),
+  history as (
+    insert into entity_change (
+      at, name, key, version, operation, changed_by, created_at, created_by, fields, credential, request , changed, before
+    )
+    select greatest(now(), written.updated_at), written.name, written.key, written.version, 'updated', $17, written.created_at,
+      written.created_by, written.fields, $18, $19::uuid , change.changed, change.before
+    from "written"
+    cross join lateral json_changed_members("former", written.fields, $20::jsonb) as change
+  ),
+  companion as (
+    update "entity_data"."x3" as companion
+    set "c1" = case
+      when 'c1' = any(computed.kept) then companion."c1"
+      else computed."c1" end, "c3" = case
+      when 'c3' = any(computed.kept) then companion."c3"
+      else computed."c3" end, "c4" = case
+      when 'c4' = any(computed.kept) then companion."c4"
+      else computed."c4" end, "c5" = case
+      when 'c5' = any(computed.kept) then companion."c5"
+      else computed."c5" end
+    from (
+      select key, kept, "c1" as "c1", "c3" as "c3", "c4" as "c4", entity_instant("c5") as "c5"
+      from (
+        select written.key, null::text[] as kept, "c1", "c3", "c4", "c5"
+        from written
+        cross join jsonb_to_record($21::jsonb) as input ("c1" text, "c3" bigint, "c4" text, "c5" text)
+      ) as changed
+    ) as computed
+    cross join lateral (
+      select key from "entity_data"."x3"
+      where key = computed.key and (
+        computed.kept is not null
+          or record_image_ne(row("c1", "c3", "c4", "c5"), row(computed."c1", computed."c3", computed."c4", computed."c5"))
+      )
+      offset 0
+    ) as present
+    where companion.key = present.key
+  )
+select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy", fields::text as fields
+from written
+union all
+select name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy", fields::text as fields
+from (
+  select entity.*
+  from entity
+  where entity.name = $22
+    and ($23::text is null or entity.created_by = $24)
+    and entity.key = $25::bigint
+    and ($26::bigint[] is null or entity.version = any($27))
+    and coalesce((select entity_type.revision from entity_type where entity_type.name = $28), 0) = $29::bigint
+    and not exists (select from entity_type where false for key share)
+    and not exists (select from merged)
+    and false
+    and octet_length(entity.fields::text) <= $30
 ) as unchanged;
 
 -- entity.update-many, with the table of a type

@@ -268,7 +268,8 @@ export class RightsWorld {
     const judged = this.#model.update({ before, after, sent, unfit: this.#unfit(fields) });
     if (isRefusal(judged)) return judged;
     if (this.#isTaken(after, before.$key)) return taken;
-    const isSame = !isNew && isDeepStrictEqual(fields, before.fields);
+    const sendsHidden = sent.some((name) => !this.#model.shows(before, name));
+    const isSame = !isNew && !sendsHidden && isDeepStrictEqual(fields, before.fields);
     const row = isSame ? before : after;
     this.live = [...this.live.filter(({ $key }) => $key !== row.$key), row];
     this.trash = this.trash.filter(({ $key }) => $key !== row.$key);

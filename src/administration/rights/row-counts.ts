@@ -1,8 +1,7 @@
 /** The rows of one name that each person may list before and after a change of rights, counted by one statement. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../../database/tables.ts';
-import { isEnvelopeName, type EnvelopeName } from '../../filter/fields.ts';
-import { envelopeColumns, envelopeValue } from '../../filter/source.ts';
+import { rowsByFields } from '../../entities/companion/scan.ts';
 import { comparedFields, testsOf } from '../../filter/syntax.ts';
 import { coverageOf, type Coverage } from '../../rights/coverage.ts';
 import type { Grant } from '../../rights/grant.ts';
@@ -91,7 +90,7 @@ function columnsOf(coverages: Record<Side, Coverage | undefined>): RawBuilder<un
     const coverage = coverages[side];
     if (coverage?.kind !== 'rule') return [];
     const variables = coverage.variables.map(({ column, sqlType }) => sql`${sql.ref(columnAt(side, column))} ${sql.raw(sqlType)}`);
-    return [sql`${sql.ref(columnAt(side, 'owner'))} text`, ...variables];
+    return [sql`${sql.ref(columnAt(side, 'owner'))} text`].concat(variables);
   });
   return columns.length === 0 ? sql`` : sql`, ${sql.join(columns)}`;
 }
@@ -107,16 +106,5 @@ function covers(coverage: Coverage | undefined, side: Side): RawBuilder<boolean>
 /** SQL: the rows of the name as far as the rules read them, with the number of each. */
 function groupedRows({ entity, before, after }: CountedGrants): RawBuilder<unknown> {
   const read = [...before, ...after].flatMap(({ filter }) => testsOf(filter).flatMap(comparedFields)).map(({ field }) => field[0] ?? '');
-  const names = [...new Set(read)];
-  const envelope = names.filter((name): name is EnvelopeName => isEnvelopeName(name));
-  const columns = envelope.map((name) => sql`${envelopeValue(name)} as ${sql.ref(envelopeColumns[name])}`);
-  const members = names
-    .filter((name) => !isEnvelopeName(name))
-    .map((name) => sql`case when fields ? ${name} then jsonb_build_object(${name}::text, fields -> ${name}::text) else '{}'::jsonb end`);
-  const fields = members.length === 0 ? sql`'{}'::jsonb` : sql.join(members, sql` || `);
-  const grouped = sql.join([...columns, sql`${fields} as fields`]);
-  return sql`select counted.*, count(*) as rows from (select ${grouped} from entity where name = ${entity}) as counted group by ${sql.join([
-    ...columns.map((_, index) => sql.raw(String(index + 1))),
-    sql.raw(String(columns.length + 1)),
-  ])}`;
+  return rowsByFields(entity, [...new Set(read)]);
 }

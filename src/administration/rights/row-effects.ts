@@ -2,6 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Store } from '../../database/port.ts';
 import type { Database } from '../../database/tables.ts';
+import { listUsedNames } from '../../entities/companion/scan.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
 import type { VariableTypes } from '../../filter/variables.ts';
 import { fittingValues, type DeclaredTypes } from '../../rights/attribute-types.ts';
@@ -138,7 +139,7 @@ async function changedNames(
   for (const action of ['read', 'label'] as const) {
     const [was, is] = [grantTexts(old.rights, profile, action), grantTexts(next.rights, profile, action)];
     const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => was.get(name)?.join() !== is.get(name)?.join());
-    const all = names.includes('*') ? await usedNames(db) : [];
+    const all = names.includes('*') ? await listUsedNames(db, maximumNames) : [];
     changed.push(...[...new Set([...names.filter((name) => name !== '*'), ...all])].toSorted().map((entity) => ({ entity, action })));
   }
   return changed;
@@ -159,18 +160,6 @@ function grantTexts({ roles, profiles, attributes }: RightsDocuments, profile: s
     texts.set(grant.entity, [...new Set([...(texts.get(grant.entity) ?? []), text])].toSorted());
   }
   return texts;
-}
-
-/** The first names that have entities. */
-async function usedNames(db: Kysely<Database>): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    with recursive used as (
-      (select name, 1 as place from entity order by name limit 1)
-      union all
-      select (select name from entity where entity.name > used.name order by name limit 1), place + 1 from used
-      where used.name is not null and place < ${maximumNames}
-    ) select name from used where name is not null`.execute(db);
-  return rows.map(({ name }) => name);
 }
 
 function readPeople(db: Kysely<Database>, profile: string): Promise<Person[]> {

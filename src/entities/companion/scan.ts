@@ -1,6 +1,8 @@
 /** Reads all entities of a name, to check them against a type. It is no caller's request, so it needs no permit and is not limited to rows. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../../database/tables.ts';
+import { isEnvelopeName, type EnvelopeName } from '../../filter/fields.ts';
+import { envelopeColumns, envelopeValue } from '../../filter/source.ts';
 
 export interface StoredFields {
   key: string;
@@ -31,6 +33,35 @@ export async function countFulfilling(
   const { rows } = await sql<{ total: number; counts: number[] }>`
     select count(*)::int as total, array[${sql.join(counts)}]::int[] as counts from entity where name = ${name}`.execute(db);
   return rows[0] ?? { total: 0, counts: [] };
+}
+
+/**
+ * SQL: the entities called `name` with the members called `names` alone, each different one once with its number as `rows`. The rows have the columns of `entity` that
+ * these members come from.
+ */
+export function rowsByFields(name: string, names: readonly string[]): RawBuilder<unknown> {
+  const envelope = names.filter((each): each is EnvelopeName => isEnvelopeName(each));
+  const columns = envelope.map((each) => sql`${envelopeValue(each)} as ${sql.ref(envelopeColumns[each])}`);
+  const members = names
+    .filter((each) => !isEnvelopeName(each))
+    .map((each) => sql`case when fields ? ${each} then jsonb_build_object(${each}::text, fields -> ${each}::text) else '{}'::jsonb end`);
+  const fields = members.length === 0 ? sql`'{}'::jsonb` : sql.join(members, sql` || `);
+  const selected = [...columns, sql`${fields} as fields`];
+  const places = selected.map((_, index) => sql.lit(index + 1));
+  return sql`
+    select counted.*, count(*) as rows from (select ${sql.join(selected)} from entity where name = ${name}) as counted group by ${sql.join(places)}`;
+}
+
+/** The names that have entities, in their order, `most` at most. */
+export async function listUsedNames(db: Kysely<Database>, most: number): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    with recursive used as (
+      (select name, 1 as place from entity order by name limit 1)
+      union all
+      select (select name from entity where entity.name > used.name order by name limit 1), place + 1 from used
+      where used.name is not null and place < ${most}
+    ) select name from used where name is not null`.execute(db);
+  return rows.map(({ name }) => name);
 }
 
 /** Those entities that were changed at `at` or later, by transactions that have this number (xid8) or a later one, if given. */

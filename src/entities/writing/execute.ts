@@ -81,6 +81,17 @@ function statementsOf(write: EntityWrite) {
   return writeStatementsOf(companion?.layout, fullRights);
 }
 
+/** The statements that write a version in any case. */
+const always = { updateOne: 'updateAlways', restoreOne: 'restoreAlways', undeleteOne: 'undeleteOne' } as const;
+
+/** Whether the caller has sent a hidden field. Such a change is a version whatever the value, so that versions tell nothing of the present one (rule 180). */
+const sendsHidden = (write: EntityWrite): boolean => write.judgement?.sendsHidden === true;
+
+function replacementOf(write: Replacement) {
+  const { statement } = write;
+  return statementsOf(write)[sendsHidden(write) ? always[statement] : statement];
+}
+
 const changeOf = ({ permit, origin, typeRevision }: Pick<EntityWrite, 'permit' | 'origin' | 'typeRevision'>) =>
   changeValues(permit, origin, typeRevision);
 
@@ -115,10 +126,11 @@ function valuesOf(write: Replacement) {
 
 /**
  * Writes together with other requests, and returns the row as it then is. Undefined, with nothing written, while another transaction has a lock that the row
- * needs. Undefined also as {@link executeAlone}, and for a merge into a heavy entity. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the
+ * needs. Undefined also as {@link executeAlone}, for a merge into a heavy entity, and for one of hidden fields. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the
  * type does not hold.
  */
 export async function executeGrouped(store: Statements, write: EntityWrite): Promise<EntityRow | undefined> {
+  if (sendsHidden(write)) return undefined;
   const { insertMany, updateMany } = statementsOf(write);
   const statement = isInsertion(write) ? insertMany : updateMany;
   try {
@@ -137,10 +149,9 @@ export async function executeGrouped(store: Statements, write: EntityWrite): Pro
  * when its version is none of the accepted ones, and when its fields are too large. Throws likewise.
  */
 export async function executeAlone(store: Statements, write: EntityWrite): Promise<EntityRow | undefined> {
-  const statements = statementsOf(write);
   const run = isInsertion(write)
-    ? () => store.writeAlone(statements.insertMany, inputOf(write))
-    : async () => (await store.run(statements[write.statement], valuesOf(write)))[0];
+    ? () => store.writeAlone(statementsOf(write).insertMany, inputOf(write))
+    : async () => (await store.run(replacementOf(write), valuesOf(write)))[0];
   return answered(write, await withUnknownOutcome(underRules(companionWriteOf(write), run)));
 }
 
@@ -166,11 +177,10 @@ export async function executeWithin(
   write: readonly [Insertion, ...Insertion[]] | Replacement,
 ): Promise<EntityRow[]> {
   const first = 'statement' in write ? write : write[0];
-  const statements = statementsOf(first);
   const query =
     'statement' in write
-      ? statements[write.statement].query(valuesOf(write))
-      : statements.insertMany.query({ rows: `[${write.map(inputOf).join()}]` });
+      ? replacementOf(write).query(valuesOf(write))
+      : statementsOf(first).insertMany.query({ rows: `[${write.map(inputOf).join()}]` });
   const { rows } = await underRulesOnce(companionWriteOf(first), () => trx.executeQuery<EntityRow>(query));
   if (!('statement' in write) && rows.length !== write.length) throw new TypeChanged();
   return rows.map((row) => answered('statement' in write ? write : (write.find(({ key }) => key === row.key) ?? first), row));

@@ -101,10 +101,9 @@ export class RowMatcher {
         problem:
           rule.kind === 'unique' ? conflictOf(rule.companion, rule.unique) : await refusalOf(statementsWithin(this.#trx), update, key),
       });
-    else if (match.isUnchanged) {
+    else if (match.isUnchanged && !judgement?.sendsHidden) {
       if (!this.#isAllowed(row, judgement)) return [];
-      if (judgement?.sendsHidden) this.#tally.outcome.updated += 1;
-      else this.#tally.outcome.unchanged += 1;
+      this.#tally.outcome.unchanged += 1;
       this.#accept(row, hash, row, undefined);
     } else {
       const { removed, present } = match;
@@ -182,9 +181,9 @@ function isCovered(match: MatchedEntity): match is CoveredEntity {
 }
 
 /** The change of the entity that the row makes, as the rules judge it. */
-function wantedMerge(mode: ImportMode, row: PortionRow, { key, merged }: CoveredEntity): WantedMerge {
+function wantedMerge(mode: ImportMode, row: PortionRow, { key, merged, isUnchanged }: CoveredEntity): WantedMerge {
   const named = Object.keys({ ...(row.fields as object), ...(row.emptied === undefined ? {} : (parseJson(row.emptied) as object)) });
-  if (merged === null) return { key, members: named, patch: '{}' };
+  if (merged === null || isUnchanged) return { key, members: named, patch: '{}' };
   return mode === 'replace' ? { key, merged, staying: [], named } : { key, merged, members: named };
 }
 

@@ -39,7 +39,7 @@ export interface MatchedEntity {
   /** Null for an entity that the permit does not cover. */
   version: string | null;
   isUnchanged: boolean | null;
-  /** The fields as they are to be, JSON text; null if nothing changes, and with `replace` for a permit without rules. */
+  /** The fields as they are to be, JSON text; for a permit without rules null if nothing changes, and with `replace`. */
   merged: string | null;
   /** How many members outside of arrays the entity has and would no longer have; null if nothing changes. */
   removed: number | null;
@@ -64,6 +64,9 @@ export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: M
   const isReplaced = mode === 'replace' && !permit.change;
   // Hidden fields that the row does not name stay as they are.
   const wanted = mode === 'replace' && permit.change ? sql`${permit.change.hiddenOfCaller('entity')} || input.fields` : wantedFields[mode];
+  const changed = sql`case when not entity."isUnchanged" then entity.wanted::text end`;
+  // With hidden fields an unchanged entity gets a version too (rule 180).
+  const merged = permit.change ? sql`entity.wanted::text` : isReplaced ? sql`null::text` : changed;
   // The lateral joins take the rows one by one from the indexes: the planner cannot estimate that there are few.
   return sql<MatchedEntity>`
     select n, hash, key, version, "isUnchanged", removed, present, coalesce(before > ${sql.lit(maximumMergedBytes)}, false) as "isDeferred",
@@ -72,7 +75,7 @@ export function matchEntities(rule: ImportRule, { permit, mode, rows, paths }: M
       select *, sum(octet_length(merged)) over (order by n) - octet_length(merged) as before
       from (
         select input.n, ${hash} as hash, found.key, entity.version, entity."isUnchanged", entity.present,
-          ${isReplaced ? sql`null::text` : sql`case when not entity."isUnchanged" then entity.wanted::text end`} as merged,
+          ${merged} as merged,
           case when not entity."isUnchanged" then json_count_removed(entity.fields, entity.wanted) end as removed
         from rows from (jsonb_to_recordset(${rows}::jsonb) as (fields jsonb, emptied jsonb, ${typed}))
           with ordinality as input (fields, emptied, ${names}, n)

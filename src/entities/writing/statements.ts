@@ -130,11 +130,25 @@ export const prepareUpdateOne = changeOne('entity.update', 'entity.updated', {
   isUnchanged: (patch) => isSameMerged(sql`entity.fields`, patch),
 });
 
+/** The same, with a version for a patch that changes nothing: for one with hidden fields (rule 180). */
+export const prepareUpdateAlways = changeOne('entity.update-always', 'entity.updated', {
+  fields: (patch) => sql`json_merge_patch(fields, ${patch})`,
+  candidates: (patch) => patch,
+  isUnchanged: () => sql`false`,
+});
+
 /** The patch has all fields of the entity. */
 export const prepareRestoreOne = changeOne('entity.restore', 'entity.restored', {
   fields: (patch) => patch,
   candidates: (patch) => sql`(former || ${patch})`,
   isUnchanged: (patch) => areSameFields(sql`entity.fields`, patch),
+});
+
+/** The same, with a version in any case. */
+export const prepareRestoreAlways = changeOne('entity.restore-always', 'entity.restored', {
+  fields: (patch) => patch,
+  candidates: (patch) => sql`(former || ${patch})`,
+  isUnchanged: () => sql`false`,
 });
 
 type OneDeletion = GuardedPlace & {

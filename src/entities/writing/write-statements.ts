@@ -10,7 +10,15 @@ import type { StatementVariant } from '../covered-statements.ts';
 import { prepareInsertBulk, prepareInsertWithKey } from './create-statements.ts';
 import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
 import { prepareReplaceMany } from './import-statements.ts';
-import { prepareDeleteOne, prepareRestoreOne, prepareTrashOne, prepareUndeleteOne, prepareUpdateOne } from './statements.ts';
+import {
+  prepareDeleteOne,
+  prepareRestoreAlways,
+  prepareRestoreOne,
+  prepareTrashOne,
+  prepareUndeleteOne,
+  prepareUpdateAlways,
+  prepareUpdateOne,
+} from './statements.ts';
 
 /** The most digests whose statements are stored for each companion table. The least recently used ones are compiled again. */
 const maximumDigests = 8;
@@ -23,7 +31,9 @@ function prepareAll(of: StatementVariant) {
     replaceMany: prepareReplaceMany(of),
     insertWithKey: prepareInsertWithKey(of),
     updateOne: prepareUpdateOne(of),
+    updateAlways: prepareUpdateAlways(of),
     restoreOne: prepareRestoreOne(of),
+    restoreAlways: prepareRestoreAlways(of),
     undeleteOne: prepareUndeleteOne(of),
     deleteOne: prepareDeleteOne(of),
     trashOne: prepareTrashOne(of),
