@@ -892,6 +892,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/entity/{name}/describe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Describe the entities of a name
+         * @description Describes the declared type for user interfaces: fields, options, references, limits and the form, with titles in the caller's language. It is
+         *     for callers with any right on the name. Fields that the caller may neither read nor write are absent. A name without a declared type is 404.
+         *     The language is that of the session; for a session in English, the default, it is the best of `Accept-Language`.
+         */
+        get: operations["describeEntity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1504,7 +1526,8 @@ export interface components {
         /**
          * @description A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits.
          *     `x-if-match: required` at its top makes If-Match obligatory for updates and deletes. `x-history` says how long versions are stored, and
-         *     `x-soft-delete` how long deleted entities stay in the trash. Unknown keywords and formats are refused.
+         *     `x-soft-delete` how long deleted entities stay in the trash. `x-title`, `x-description` and `x-labels` are texts in several languages, `x-form` is a
+         *     form, and `x-zone` a time zone. Unknown keywords and formats are refused.
          */
         TypeDocument: {
             [key: string]: unknown;
@@ -1542,6 +1565,78 @@ export interface components {
         EntityTypeList: {
             /** @description The types. */
             types: components["schemas"]["EntityTypeSummary"][];
+        };
+        /** @description A declared type as a caller may see it, with texts in the caller's language. */
+        EntityDescription: {
+            name: components["schemas"]["EntityName"];
+            /** @description The title of an entity; the name without `title` and `x-title`. */
+            title: string;
+            /** @description Absent if the type has none, or fields that the caller may not know. */
+            description?: string;
+            /** @description The zone of `x-zone`, else UTC. */
+            timeZone: string;
+            /** @description The actions that the caller may do with some entity of the name. */
+            actions: string[];
+            /** @description The fields in the order of the type. */
+            fields: components["schemas"]["FieldDescription"][];
+            /** @description The groups of `x-form`. Fields that it does not name come last. */
+            form: components["schemas"]["FormGroup"][];
+        };
+        /** @description A group of a form. */
+        FormGroup: {
+            /** @description The heading. */
+            title?: string;
+            /** @description The rows from top to bottom. */
+            rows: string[][];
+        };
+        /** @description A field, a member of an object inside of a field, or the items of an array. */
+        FieldDescription: {
+            /** @description Absent for items of an array. */
+            name?: string;
+            /** @description The name without `title` and `x-title`. */
+            title: string;
+            /** @description The text of the author. */
+            description?: string;
+            /**
+             * @description How values are written and compared. `any` is a field of several types.
+             * @enum {string}
+             */
+            type: "string" | "enum" | "number" | "integer" | "int64" | "decimal" | "date" | "date-time" | "boolean" | "object" | "array" | "any";
+            /** @description The format of a text. */
+            format?: string;
+            /** @description Whether null is a value. */
+            isNullable: boolean;
+            /** @description The only values. */
+            options?: components["schemas"]["FieldOption"][];
+            /** @description The keywords of JSON Schema that limit the value, such as `maxLength`. */
+            limits?: {
+                [key: string]: unknown;
+            };
+            reference?: components["schemas"]["FieldReference"];
+            items?: components["schemas"]["FieldDescription"];
+            /** @description The members of an object. */
+            fields?: components["schemas"]["FieldDescription"][];
+            /** @description Whether a new entity, or the object, must have it. */
+            isRequired?: boolean;
+            /** @description Whether the caller sees the field in some row. Only at the top. */
+            isReadable?: boolean;
+            /** @description Whether the caller sees the field in some rows alone. Only at the top. */
+            isSometimesHidden?: boolean;
+            /** @description Whether the caller may send the field in new entities. Only at the top. */
+            isCreatable?: boolean;
+            /** @description Whether the caller may change the field. Only at the top. */
+            isUpdatable?: boolean;
+        };
+        /** @description A value of a field. */
+        FieldOption: {
+            /** @description A text, a number, true or false. */
+            value: unknown;
+            /** @description The text of `x-labels`, else the value. */
+            label: string;
+        };
+        /** @description The reference that the field is. */
+        FieldReference: {
+            to: components["schemas"]["EntityName"];
         };
         /** @description A change of a type; without a document its deletion. */
         TypeChange: {
@@ -4610,6 +4705,57 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    describeEntity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Answer 304 if the description's ETag is one of these. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The description. */
+            200: {
+                headers: {
+                    /** @description A hash of the description. */
+                    ETag: string;
+                    /** @description The request headers the answer depended on. */
+                    Vary: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityDescription"];
+                };
+            };
+            /** @description The client's copy is current. */
+            304: {
+                headers: {
+                    /** @description A hash of the description. */
+                    ETag: string;
+                    /** @description The request headers the answer depended on. */
+                    Vary: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -45,4 +45,5 @@ export const operations = {
   putEntityType: { method: 'PUT', path: '/rest/entity-type/{name}', tag: 'Entity types', caller: 'principal' },
   deleteEntityType: { method: 'DELETE', path: '/rest/entity-type/{name}', tag: 'Entity types', caller: 'principal' },
   planEntityType: { method: 'POST', path: '/rest/entity-type/{name}/plan', tag: 'Entity types', caller: 'principal' },
+  describeEntity: { method: 'GET', path: '/rest/entity/{name}/describe', tag: 'Entity types', caller: 'principal' },
 } as const;

@@ -935,7 +935,8 @@ export type EntityHistory = {
 /**
  * A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits.
  * `x-if-match: required` at its top makes If-Match obligatory for updates and deletes. `x-history` says how long versions are stored, and
- * `x-soft-delete` how long deleted entities stay in the trash. Unknown keywords and formats are refused.
+ * `x-soft-delete` how long deleted entities stay in the trash. `x-title`, `x-description` and `x-labels` are texts in several languages, `x-form` is a
+ * form, and `x-zone` a time zone. Unknown keywords and formats are refused.
  *
  */
 export type TypeDocument = {
@@ -991,6 +992,138 @@ export type EntityTypeList = {
      * The types.
      */
     types: Array<EntityTypeSummary>;
+};
+
+/**
+ * A declared type as a caller may see it, with texts in the caller's language.
+ */
+export type EntityDescription = {
+    name: EntityName;
+    /**
+     * The title of an entity; the name without `title` and `x-title`.
+     */
+    title: string;
+    /**
+     * Absent if the type has none, or fields that the caller may not know.
+     */
+    description?: string;
+    /**
+     * The zone of `x-zone`, else UTC.
+     */
+    timeZone: string;
+    /**
+     * The actions that the caller may do with some entity of the name.
+     */
+    actions: Array<string>;
+    /**
+     * The fields in the order of the type.
+     */
+    fields: Array<FieldDescription>;
+    /**
+     * The groups of `x-form`. Fields that it does not name come last.
+     */
+    form: Array<FormGroup>;
+};
+
+/**
+ * A group of a form.
+ */
+export type FormGroup = {
+    /**
+     * The heading.
+     */
+    title?: string;
+    /**
+     * The rows from top to bottom.
+     */
+    rows: Array<Array<string>>;
+};
+
+/**
+ * A field, a member of an object inside of a field, or the items of an array.
+ */
+export type FieldDescription = {
+    /**
+     * Absent for items of an array.
+     */
+    name?: string;
+    /**
+     * The name without `title` and `x-title`.
+     */
+    title: string;
+    /**
+     * The text of the author.
+     */
+    description?: string;
+    /**
+     * How values are written and compared. `any` is a field of several types.
+     */
+    type: 'string' | 'enum' | 'number' | 'integer' | 'int64' | 'decimal' | 'date' | 'date-time' | 'boolean' | 'object' | 'array' | 'any';
+    /**
+     * The format of a text.
+     */
+    format?: string;
+    /**
+     * Whether null is a value.
+     */
+    isNullable: boolean;
+    /**
+     * The only values.
+     */
+    options?: Array<FieldOption>;
+    /**
+     * The keywords of JSON Schema that limit the value, such as `maxLength`.
+     */
+    limits?: {
+        [key: string]: unknown;
+    };
+    reference?: FieldReference;
+    items?: FieldDescription;
+    /**
+     * The members of an object.
+     */
+    fields?: Array<FieldDescription>;
+    /**
+     * Whether a new entity, or the object, must have it.
+     */
+    isRequired?: boolean;
+    /**
+     * Whether the caller sees the field in some row. Only at the top.
+     */
+    isReadable?: boolean;
+    /**
+     * Whether the caller sees the field in some rows alone. Only at the top.
+     */
+    isSometimesHidden?: boolean;
+    /**
+     * Whether the caller may send the field in new entities. Only at the top.
+     */
+    isCreatable?: boolean;
+    /**
+     * Whether the caller may change the field. Only at the top.
+     */
+    isUpdatable?: boolean;
+};
+
+/**
+ * A value of a field.
+ */
+export type FieldOption = {
+    /**
+     * A text, a number, true or false.
+     */
+    value: unknown;
+    /**
+     * The text of `x-labels`, else the value.
+     */
+    label: string;
+};
+
+/**
+ * The reference that the field is.
+ */
+export type FieldReference = {
+    to: EntityName;
 };
 
 /**
@@ -5614,3 +5747,79 @@ export type PlanEntityTypeResponses = {
 };
 
 export type PlanEntityTypeResponse = PlanEntityTypeResponses[keyof PlanEntityTypeResponses];
+
+export type DescribeEntityData = {
+    body?: never;
+    headers?: {
+        /**
+         * Answer 304 if the description's ETag is one of these.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/describe';
+};
+
+export type DescribeEntityErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, or not on this entity, which the caller may read. Or the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'field-forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type DescribeEntityError = DescribeEntityErrors[keyof DescribeEntityErrors];
+
+export type DescribeEntityResponses = {
+    /**
+     * The description.
+     */
+    200: EntityDescription;
+};
+
+export type DescribeEntityResponse = DescribeEntityResponses[keyof DescribeEntityResponses];

@@ -52,7 +52,10 @@ export function typeCommands(program: Command, desk: Desk): void {
     .argument('<path...>', 'files or directories, as for the plan')
     .option(...prune)
     .option('--confirm <digest>', 'the digest that the plan prints; needed for a loss, and for a change of x-sensitive', digestText)
-    .option('--force', 'make fields sensitive although processes of an older version, which show them, still run')
+    .option(
+      '--force',
+      'apply keywords that processes of an older version, which still run, do not know; they show fields that become sensitive',
+    )
     .option('--allow-unfit', 'accept stored entities that do not fit: they can be read, and must fit at their next update')
     .action((paths: string[], options: Shown & TypesApplyOptions) => onDatabase(desk, options, (admin) => apply(admin, paths, options)));
   addCommand(types, 'convert', 'make the document of a type from a schema of an older draft or of OpenAPI', [

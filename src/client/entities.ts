@@ -1,6 +1,13 @@
 /** Entities of one name, with the type of their fields. A change sends the version that it is based on. */
 import * as operations from '../../generated/client/sdk.gen.ts';
-import type { CreatedEntities, Entity as StoredEntity, EntityAggregation, Fields, Int64 } from '../../generated/client/types.gen.ts';
+import type {
+  CreatedEntities,
+  Entity as StoredEntity,
+  EntityAggregation,
+  EntityDescription,
+  Fields,
+  Int64,
+} from '../../generated/client/types.gen.ts';
 import type { Aggregated, AggregateOptions, EntityMeasure } from './aggregate.ts';
 import type { Clock } from './clock.ts';
 import type { Changes, Entity, GetOptions, History, HistoryOptions, UpsertOptions, Version } from './entity.ts';
@@ -112,6 +119,11 @@ export class Entities<T extends object, S extends ErrorStyle> {
     const query = { limit: String(limit), ...(cursor !== undefined && { cursor }) };
     const result = await operations.listVersions({ client: this.#client, path: this.#path(key), query, ...options });
     return deliverResult(this.#style, result as Result<History<T>>);
+  }
+
+  /** The type as the caller may see it, with titles in the caller's language; `not-found` for a name without a declared type. */
+  async describe(options: CallOptions = {}): Promise<Outcome<S, EntityDescription>> {
+    return deliverResult(this.#style, await operations.describeEntity({ client: this.#client, path: { name: this.#name }, ...options }));
   }
 
   /** The entity in its present version. If it has not changed, the server sends no body and the given object is returned. */

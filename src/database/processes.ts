@@ -13,11 +13,13 @@ export interface LiveProcess {
   pid: number;
 }
 
-/** The rights that version 0.1.0 does not know: rules of grants, the action `label`, and the sensitive fields of types. */
-export type KnownRight = 'rule' | 'label' | 'sensitive';
+/**
+ * What version 0.1.0 does not know: rules of grants, the action `label`, the sensitive fields of types, and the keywords of types for texts, forms and zones.
+ */
+export type KnownRight = 'rule' | 'label' | 'sensitive' | 'texts';
 
 /** The ones that this version enforces. */
-const known: readonly KnownRight[] = ['rule', 'label', 'sensitive'];
+const known: readonly KnownRight[] = ['rule', 'label', 'sensitive', 'texts'];
 
 /** The row of this process. */
 export interface ProcessRow {

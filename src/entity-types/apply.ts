@@ -10,6 +10,7 @@ import { changeAtOnce, isBuiltAtOnce } from './at-once.ts';
 import { buildOnline } from './build.ts';
 import { faultsOfContradictions } from './contradictions.ts';
 import { dropLeftovers } from './leftovers.ts';
+import { newKnowledge } from './newer-keywords.ts';
 import { needsConfirmation, planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
@@ -31,7 +32,7 @@ export interface ApplyOptions {
   allowUnfit?: boolean | undefined;
   /** The digest of the plan that the caller has read; a plan with the effect `narrow`, `widen` or `loss` needs it. */
   confirm?: string | undefined;
-  /** Whether a field becomes sensitive although a process of an older version shows it. */
+  /** Whether keywords come into force that a process of an older version does not know. It shows fields that become sensitive. */
   force?: boolean | undefined;
   /** Whether the values of all rows of the companion table are computed again, also where the table is complete. */
   allRows?: boolean | undefined;
@@ -67,7 +68,7 @@ export interface Applied {
  * document. Throws what `expect` throws, and
  * - 409 `type-conflict`: entities do not fit, there are 1,000 types, or other types refer to one that is deleted.
  * - 409 `confirmation-required`: the plan has the effect `narrow`, `widen` or `loss`, and `confirm` is not its digest.
- * - 409 `older-version`: the document has a new sensitive field, and a process of an older version would show it.
+ * - 409 `older-version`: the document has a new keyword that a process of an older version does not know.
  * - 422: what `faultsOfContradictions` and `faultsOfRequirements` refuse.
  * - 503 `busy`: other changes are always faster, or a build lasts longer than `waitMs`.
  */
@@ -78,8 +79,8 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
     options.expect?.(stored.type, plan);
     if (plan.steps.length === 0 && isSettled(stored)) return { plan, type: stored.type, changed: false };
     if (needsConfirmation(plan) && options.confirm !== plan.digest) throw new Problem('confirmation-required');
-    const becomesSensitive = plan.steps.some(({ kind }) => kind === 'sensitive');
-    if (becomesSensitive && options.force !== true) await assertKnownByAll(store.db, ['sensitive']);
+    const unknown = [...newKnowledge(stored.type?.document, change.document)];
+    if (unknown.length > 0 && options.force !== true) await assertKnownByAll(store.db, unknown);
     const faults = faultsOfContradictions(change.document, stored.type?.document);
     if (faults.length > 0) throw new Problem('validation-failed', { faults });
     await assertRequirements(store.db, change);

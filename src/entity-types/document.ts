@@ -13,6 +13,9 @@ import { metaSchema } from '../json-schema/meta-schema.ts';
 import { compileSchema, InvalidSchema } from '../json-schema/validator.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { expansionOf, hasScalarItems } from './expansion.ts';
+import { faultsOfFormFields, faultsOfGroups, faultsOfZone, formKeyword, zoneKeyword } from './keywords/form.ts';
+import { faultsOfLabels, labelsKeyword } from './keywords/labels.ts';
+import { faultsOfTexts } from './keywords/texts.ts';
 import { anchorKeywords, faultsOfDialect, faultsOfMeaning, faultsOfName, faultsOfOlderForm, repeatedKeywords } from './keywords.ts';
 import { faultsOfRules, withoutRules } from './rule-keywords.ts';
 import { longestText } from '../sandbox/pattern-meter.ts';
@@ -40,7 +43,7 @@ export const trashKeyword = 'x-soft-delete';
 /** Beside a property at the top: `*` in the lists of grants leaves the field out. */
 const sensitiveKeyword = 'x-sensitive';
 /** The keywords of the service at the top of a document, besides those of rules. */
-export const serviceKeywords: readonly string[] = [ifMatchKeyword, historyKeyword, trashKeyword];
+export const serviceKeywords: readonly string[] = [ifMatchKeyword, historyKeyword, trashKeyword, formKeyword, zoneKeyword];
 const pointerExample = '{"$ref":"#/$defs/…"}';
 /** A pointer that all readers of a document resolve as {@link targetOf} does. */
 const plainPointer = /^#(?:\/[\p{L}\p{M}\p{N}_.$~-]+)*$/u;
@@ -79,7 +82,10 @@ export function faultsOfDocument(document: unknown, source: TypeSource, report: 
   if (costly !== undefined) return reportedFaults(document, [{ pointer: costly, code: 'too-costly' }]);
   const walked = { document, schemas: new Set(schemas.values()), source, report };
   const faults = [...schemas].flatMap(([pointer, schema]) => faultsOfSchema(walked, schema, pointer)).concat(faultsOfForm(document));
-  if (faults.length === 0) faults.push(...faultsOfRules(document, fieldTypesOf(schemaOf(document))));
+  if (faults.length === 0) {
+    const types = fieldTypesOf(schemaOf(document));
+    faults.push(...faultsOfRules(document, types), ...faultsOfFormFields(document, types));
+  }
   if (faults.length === 0) faults.push(...(source === 'api' ? faultsOfExpansion(document) : []), ...faultsOfCompilation(document, source));
   return reportedFaults(document, faults);
 }
@@ -118,6 +124,7 @@ function faultsOfSchema(walked: Walked, schema: unknown, pointer: string): Fault
   const found = faultsOfMeaning(walked.document['$schema'], schema, pointer);
   const own = Object.entries(schema).flatMap(([keyword, value]) => {
     const place = `${pointer}/${keyword.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (keyword === labelsKeyword) return faultsOfLabels(schema, place);
     return faultsOfKeyword(walked, keyword, value, place, pointer === '').concat(
       walked.source === 'api' ? faultsOfWork(schema, keyword, value, place) : [],
     );
@@ -130,6 +137,8 @@ function faultsOfKeyword({ document, schemas, source }: Walked, keyword: string,
   if (serviceFaults) return serviceFaults;
   if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
   if (keyword === sensitiveKeyword) return faultsOfSensitive(value, pointer);
+  const textFaults = faultsOfTexts(keyword, value, pointer);
+  if (textFaults) return textFaults;
   const faults = [...faultsOfName(keyword, pointer), ...faultsOfOlderForm(keyword, value, pointer)];
   if (faults.length > 0) return faults;
   // The parts of a document are no documents of their own.
@@ -163,6 +172,10 @@ export function faultsOfServiceKeyword(keyword: string, value: unknown, pointer:
       return retentionOf(value) === undefined ? refused('{"keep":"P30D"}') : [];
     case trashKeyword:
       return value === true || retentionOf(value) !== undefined ? [] : refused('true, {"keep":"P30D"}');
+    case formKeyword:
+      return faultsOfGroups(value, pointer);
+    case zoneKeyword:
+      return faultsOfZone(value, pointer);
     default:
       return undefined;
   }

@@ -8,22 +8,28 @@ import { publicPath } from '../config/public-url.ts';
 import type { TypeContext } from './context.ts';
 import type { Handlers, Schemas } from '../contract/operation.ts';
 import type { TypedContractSource } from '../pages/typed.ts';
-import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
+import { acceptedVersions, contentTag, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../problems/errors.ts';
 import { describeFault } from '../locales/describe.ts';
-import { negotiateLocale } from '../locales/negotiate.ts';
-import { authorize, isPermitted } from '../rights/permit.ts';
+import { negotiateLocale, wantedLanguages } from '../locales/negotiate.ts';
+import { authorize, contractFields, isPermitted } from '../rights/permit.ts';
+import { type Action, allActions } from '../rights/vocabulary.ts';
 import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
 import { faultsOfContradictions } from './contradictions.ts';
+import { describeType } from './describe.ts';
 import { faultUnder, findingsOf } from './findings.ts';
 import { fieldAccess, fieldChanges } from './field-access.ts';
 import { needsCheck, needsRules, planOf, showsHidden, type TypeChange, type TypePlan } from './plan.ts';
 import { targetsOf } from './references.ts';
 import { faultsOfRequirements } from './requirements.ts';
+import { readableDocument } from './stored-document.ts';
 import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
 import { TypedContracts } from './typed-contracts.ts';
 
-type TypeHandlers = Pick<Handlers, 'listEntityTypes' | 'getEntityType' | 'putEntityType' | 'deleteEntityType' | 'planEntityType'>;
+type TypeHandlers = Pick<
+  Handlers,
+  'listEntityTypes' | 'getEntityType' | 'putEntityType' | 'deleteEntityType' | 'planEntityType' | 'describeEntity'
+>;
 
 /** Entities that a request checks against a document: 100,000 take about a second, and a request has 15. */
 const maximumChecked = 100_000;
@@ -73,7 +79,7 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
       if (!type) throw new Problem('not-found');
       const answer = { headers: { ETag: etagOf(type.revision) } };
       if (isCurrent(headers['if-none-match'], type.revision)) return { status: 304, ...answer };
-      return { status: 200, ...answer, body: describeType(type) };
+      return { status: 200, ...answer, body: representType(type) };
     },
 
     async putEntityType({ params, query, headers, body, principal, caller }) {
@@ -88,7 +94,7 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
       };
       const { type, plan, changed } = await apply(actorOf(principal, caller), change, { expect, allowUnfit, confirm: query.confirm });
       if (!type) throw new Error('there is no type after its declaration');
-      const answer = { headers: { ETag: etagOf(type.revision) }, body: describeType(type) };
+      const answer = { headers: { ETag: etagOf(type.revision) }, body: representType(type) };
       if (!changed || plan.revision !== '0') return { status: 200, ...answer };
       return {
         status: 201,
@@ -107,6 +113,20 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
       };
       await apply(actorOf(principal, caller), change, { confirm: query.confirm, expect, mayName });
       return { status: 204 };
+    },
+
+    async describeEntity({ params, headers, principal, request }) {
+      const actions = actionsOn(principal, params.name);
+      const type = await findType(store.db, params.name);
+      if (!type) throw new Problem('not-found');
+      const languages = wantedLanguages({ session: principal.locale, acceptLanguage: request.headers['accept-language'] });
+      const fields = contractFields(principal, params.name);
+      const body = await admission.run('contract', { flow: principal.user.name }, async () =>
+        describeType({ name: params.name, document: readableDocument(type.document), actions, fields, languages }),
+      );
+      const tag = contentTag(JSON.stringify(body));
+      const answer = { headers: { ETag: etagOf(tag), Vary: 'Accept-Language, Origin' } };
+      return isCurrent(headers['if-none-match'], tag) ? { status: 304, ...answer } : { status: 200, ...answer, body };
     },
 
     async planEntityType({ params, body, principal, caller, request }) {
@@ -133,6 +153,13 @@ export function typeHandlers(context: TypeContext): TypeHandlers {
   };
 }
 
+/** The actions that the caller may do with some entity of the name. Throws 403 without any. */
+function actionsOn(principal: Principal, name: string): ReadonlySet<Action> {
+  const actions = allActions.filter((action) => isPermitted(principal, name, action));
+  if (actions.length === 0) authorize(principal, name, 'read');
+  return new Set(actions);
+}
+
 /** The contract with the types for callers that `schemes` authenticate. Callers without a credential get no type (rule 64). */
 export function typedContracts(
   { store, admission }: TypeContext,
@@ -155,7 +182,7 @@ function describeSummary({ appliedAt, ...type }: TypeSummary): Schemas['EntityTy
   return { ...type, appliedAt: appliedAt.toISOString() };
 }
 
-function describeType({ document, ...summary }: TypeRow): Schemas['EntityType'] {
+function representType({ document, ...summary }: TypeRow): Schemas['EntityType'] {
   return { ...describeSummary(summary), document };
 }
 

@@ -75,7 +75,12 @@ export function faultsOfDialect(dialect: unknown): Fault[] {
 
 /** Keywords that say nothing about a value, so that they may stand beside `$ref` in draft 7 too. */
 const silent = new Set(
-  ['$ref', '$id', '$schema', '$comment', '$defs', 'definitions', 'title', 'description', 'examples', 'example'].concat('x-sensitive'),
+  ['$ref', '$id', '$schema', '$comment', '$defs', 'definitions', 'title', 'description', 'examples', 'example'].concat([
+    'x-sensitive',
+    'x-title',
+    'x-description',
+    'x-labels',
+  ]),
 );
 
 /** What a schema means in the document's older draft, and not in 2020-12. */

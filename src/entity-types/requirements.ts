@@ -1,11 +1,13 @@
-/** What the document of a type needs of the database: other types, collations, and an extension. */
+/** What the document of a type needs of the database: other types, collations, a time zone, and an extension. */
 import { sql, type Kysely } from 'kysely';
+import { findTimeZone } from '../accounts/time-zones.ts';
 import { isTextIndexRule, type RuleKeywords } from '../entities/companion/rule-layout.ts';
 import { createTrigrams, mayHaveTrigrams } from '../entities/companion/trigrams.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../problems/errors.ts';
 import type { Fault } from '../problems/faults.ts';
 import { pointerTo } from '../problems/pointer.ts';
+import { zoneKeyword } from './keywords/form.ts';
 import type { TypeChange } from './plan.ts';
 import { faultsOfReferences } from './references.ts';
 import type { Schema } from './subschemas.ts';
@@ -21,7 +23,11 @@ export async function faultsOfRequirements(
 ): Promise<Fault[]> {
   const { 'x-index': indexes = [], 'x-collation': collations = {} }: RuleKeywords = change.document ?? {};
   const at = indexes.findIndex((rule) => isTextIndexRule(rule) && rule.substring);
-  const faults = [...(await faultsOfReferences(db, change, planned)), ...(await faultsOfCollations(db, collations))];
+  const faults = [
+    ...(await faultsOfReferences(db, change, planned)),
+    ...(await faultsOfCollations(db, collations)),
+    ...(await faultsOfTimeZone(db, change.document?.[zoneKeyword])),
+  ];
   if (at === -1 || (await mayHaveTrigrams(db))) return faults;
   return [...faults, { pointer: `/x-index/${at}`, code: 'not-supported', values: { statement: createTrigrams } }];
 }
@@ -39,6 +45,12 @@ async function faultsOfCollations(db: Kysely<Database>, collations: Readonly<Rec
   return Object.entries(collations).flatMap(([name, language]) =>
     known.has(language) ? [] : [{ pointer: pointerTo(['x-collation', name]), code: 'not-supported' as const }],
   );
+}
+
+/** The fault of a time zone that PostgreSQL does not know by this name, since both have to find the same day. */
+async function faultsOfTimeZone(db: Kysely<Database>, zone: unknown): Promise<Fault[]> {
+  if (typeof zone !== 'string' || (await findTimeZone(db, zone)) === zone) return [];
+  return [{ pointer: `/${zoneKeyword}`, code: 'invalid-value', values: { allowed: 'Europe/Berlin' } }];
 }
 
 /** Throws 422 `validation-failed` with the {@link faultsOfRequirements}. */

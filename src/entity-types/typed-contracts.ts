@@ -14,6 +14,8 @@ import type { Admission } from '../admission/admission.ts';
 import { inTurn } from '../admission/turns.ts';
 import type { FieldRights } from '../rights/field-rights.ts';
 import { contractFields, isPermitted } from '../rights/permit.ts';
+import { type Languages, wantedLanguages } from '../locales/negotiate.ts';
+import { localizedDocument } from './localized.ts';
 import { findDocuments, listTypes } from './store.ts';
 import { readableDocument } from './stored-document.ts';
 import { joinParts, PartMaker, type TypePart } from './typed-contract/derive.ts';
@@ -35,6 +37,12 @@ interface SeenName {
 }
 
 type NamedType = SeenName & { base: string };
+
+interface WantedContract {
+  contract: ContractDocument;
+  wanted: readonly NamedType[];
+  languages: Languages;
+}
 
 interface Made {
   text: string;
@@ -61,7 +69,7 @@ export class TypedContracts {
    * `contract` with the named types; `*` stands for all that the principal may see. Throws 404 if one does not exist for the principal
    * (rule 64), and 422 if the document would be too long. Throws 503 `busy` if too many others are being made.
    */
-  async contractFor(principal: Principal, { contract, names, ifNoneMatch }: TypedContractRequest): Promise<TypedContract> {
+  async contractFor(principal: Principal, { contract, names, ifNoneMatch, acceptLanguage }: TypedContractRequest): Promise<TypedContract> {
     const seen = await this.#seenBy(principal);
     // Those of all, so that a type has the same name in every document for the caller.
     const bases = schemaNames(
@@ -72,13 +80,15 @@ export class TypedContracts {
       .filter(({ name }) => names.includes('*') || names.includes(name))
       .map(({ name, revision, actions, fields }) => ({ name, revision, actions, fields, base: bases.get(name) ?? name }));
     if (!names.includes('*') && wanted.length < new Set(names).size) throw new Problem('not-found');
+    const languages = wantedLanguages({ session: principal.locale, acceptLanguage });
     const key = contentTag(
       JSON.stringify([
         this.#tagOf(contract),
+        languages.id,
         ...wanted.map(({ revision, base, actions, fields }) => [revision, base, fields?.digest ?? null, ...actions]),
       ]),
     );
-    const { text, tag } = this.#made.get(key) ?? (await this.#makeInTurn(principal, contract, wanted, key));
+    const { text, tag } = this.#made.get(key) ?? (await this.#makeInTurn(principal, key, { contract, wanted, languages }));
     return { etag: etagOf(tag), text: isCurrent(ifNoneMatch, tag) ? undefined : text };
   }
 
@@ -98,15 +108,15 @@ export class TypedContracts {
     return tag;
   }
 
-  #makeInTurn({ user }: Principal, contract: ContractDocument, wanted: readonly NamedType[], key: string): Promise<Made> {
+  #makeInTurn({ user }: Principal, key: string, wanted: WantedContract): Promise<Made> {
     return this.#admission.run('contract', { flow: user.name }, async () => {
-      const made = this.#made.get(key) ?? (await this.#make(user.name, contract, wanted));
+      const made = this.#made.get(key) ?? (await this.#make(user.name, wanted));
       this.#made.set(key, made);
       return made;
     });
   }
 
-  async #make(userName: string, contract: ContractDocument, wanted: readonly NamedType[]): Promise<Made> {
+  async #make(userName: string, { contract, wanted, languages }: WantedContract): Promise<Made> {
     const maker = new PartMaker(contract);
     const parts: TypePart[] = [];
     const length = { documents: 0, parts: 0 };
@@ -121,7 +131,9 @@ export class TypedContracts {
         const text = documents.get(revision) ?? '{}';
         length.documents += text.length;
         requireLength(length.documents, maximumCharacters.documents);
-        const part = await oneTurn(userName, () => maker.part({ ...type, document: readableDocument(parseJson(text)) }));
+        const part = await oneTurn(userName, () =>
+          maker.part({ ...type, document: localizedDocument(languages, readableDocument(parseJson(text))) }),
+        );
         length.parts += part.paths.length + part.schemas.length;
         requireLength(length.parts, maximumCharacters.parts);
         parts.push(part);

@@ -37,15 +37,9 @@ export function negotiateLocale(candidates: { session?: string | undefined; acce
 }
 
 function fromHeader(header: string): Locale | undefined {
-  const ranges = header
-    .slice(0, headerLength)
-    .split(',', rangeCount)
-    .map(readRange)
-    .filter((range) => range !== undefined);
+  const ranges = readRanges(header);
   const refused = new Set(ranges.filter(({ quality }) => quality === 0).map(({ tag }) => tag));
-  const wanted = ranges
-    .filter(({ quality }) => quality > 0)
-    .sort((a, b) => b.quality - a.quality || Number(a.tag === '*') - Number(b.tag === '*'));
+  const wanted = sortedRanges(ranges.filter(({ quality }) => quality > 0));
   for (const { tag } of wanted) {
     const found = tag === '*' ? unnamed(ranges) : lookUp(tag);
     if (found !== undefined && !refused.has(found)) return found;
@@ -53,14 +47,70 @@ function fromHeader(header: string): Locale | undefined {
   return undefined;
 }
 
+interface LanguageRange {
+  tag: string;
+  quality: number;
+}
+
+function readRanges(header: string): LanguageRange[] {
+  return header
+    .slice(0, headerLength)
+    .split(',', rangeCount)
+    .map(readRange)
+    .filter((range) => range !== undefined);
+}
+
+/** The best range first. */
+const sortedRanges = (ranges: readonly LanguageRange[]): LanguageRange[] =>
+  ranges.toSorted((a, b) => b.quality - a.quality || Number(a.tag === '*') - Number(b.tag === '*'));
+
 /** `*` stands for every language that no other range of the header names. */
-function unnamed(ranges: readonly { tag: string }[]): Locale | undefined {
+function unnamed(ranges: readonly LanguageRange[]): Locale | undefined {
   const named = new Set(ranges.map(({ tag }) => lookUp(tag)));
   return locales.find((locale) => !named.has(locale));
 }
 
+/** The most languages that a caller wants, the best one first. Further ones count no more. */
+const maximumWanted = 6;
+
+/** The languages that a caller wants. */
+export interface Languages {
+  /** The same for all callers who get the same texts. */
+  id: string;
+  /**
+   * The best of the canonical tags that an author has used, or undefined if the caller wants none of them. A wanted `de-AT` leads to `de`. `hasDefault`: the author has a
+   * text without a tag too, which counts as one in the first of {@link locales}.
+   */
+  choose(tags: readonly string[], hasDefault: boolean): string | undefined;
+}
+
+/**
+ * The languages by the preferences that {@link negotiateLocale} takes, for texts of authors, who may write in any language. A session that nobody has given a language has
+ * the first of {@link locales}, so that one does not come before Accept-Language.
+ */
+export function wantedLanguages(candidates: { session?: string | undefined; acceptLanguage?: string | undefined }): Languages {
+  const session = candidates.session === undefined ? undefined : canonicalLocale(candidates.session);
+  const ranges = readRanges(candidates.acceptLanguage ?? '');
+  const named = sortedRanges(ranges.filter(({ quality, tag }) => quality > 0 && tag !== '*')).map(({ tag }) => tag);
+  const chosen = session === undefined || session === locales[0] ? [] : [session];
+  const wanted = [...new Set([...chosen, ...named])].slice(0, maximumWanted);
+  return {
+    id: wanted.join(),
+    choose(tags, hasDefault) {
+      for (const tag of wanted) {
+        for (const subtags = tag.split('-'); subtags.length > 0; subtags.pop()) {
+          const range = subtags.join('-');
+          if (tags.includes(range)) return range;
+          if (hasDefault && range === locales[0]) return undefined;
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
 /** One element of Accept-Language, or undefined when it is malformed. */
-function readRange(element: string): { tag: string; quality: number } | undefined {
+function readRange(element: string): LanguageRange | undefined {
   const [range = '', weight, ...rest] = element.split(';').map((part) => part.trim());
   const tag = range === '*' ? range : canonicalLocale(range);
   if (tag === undefined || rest.length > 0) return undefined;

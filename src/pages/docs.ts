@@ -14,7 +14,7 @@ import { uiConfig, uiTheme } from './docs-ui.ts';
 import { translateProblem } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import type { ContractDocument } from '../contract/contract.ts';
-import { typesIn, type TypedContract, type TypedContractSource } from './typed.ts';
+import { typesIn, type TypedContract, type TypedContractRequest, type TypedContractSource } from './typed.ts';
 
 /** The sources that Swagger UI may load: its own files, the pictures inside its style sheet, and tokens from issuers. */
 function pagePolicy(issuers: readonly OfferedIssuer[]): string {
@@ -32,8 +32,13 @@ function pagePolicy(issuers: readonly OfferedIssuer[]): string {
 
 const jsonType = 'application/json; charset=utf-8';
 
+const preferencesIn = ({ headers }: FastifyRequest): Pick<TypedContractRequest, 'ifNoneMatch' | 'acceptLanguage'> => ({
+  ifNoneMatch: headers['if-none-match'],
+  acceptLanguage: headers['accept-language'],
+});
+
 function sendTyped(reply: FastifyReply, { etag, text }: TypedContract): FastifyReply {
-  reply.header('etag', etag);
+  reply.headers({ etag, vary: 'Accept-Language, Origin' });
   return text === undefined ? reply.code(304).send() : reply.type(jsonType).send(text);
 }
 
@@ -66,7 +71,7 @@ export async function serveDocs(
   app.get('/openapi.json', async (request, reply) => {
     const names = typesIn(request);
     if (names.length === 0) return reply.type(jsonType).send(json);
-    return sendTyped(reply, await typed.contractFor(request, { contract: document, names, ifNoneMatch: request.headers['if-none-match'] }));
+    return sendTyped(reply, await typed.contractFor(request, { contract: document, names, ...preferencesIn(request) }));
   });
   app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
     const { code } = request.params;
@@ -107,10 +112,7 @@ export async function serveDocs(
       reply.header('content-security-policy', pagePolicy(issuers));
       const names = request.url.startsWith('/docs/json') ? typesIn(request) : [];
       if (names.length === 0) return;
-      return sendTyped(
-        reply,
-        await typed.contractFor(request, { contract: shownTo(request), names, ifNoneMatch: request.headers['if-none-match'] }),
-      );
+      return sendTyped(reply, await typed.contractFor(request, { contract: shownTo(request), names, ...preferencesIn(request) }));
     });
     pages.get('/docs/types', (request) => typesFor(request).then((types) => ({ types })));
     pages.get('/docs/static/oauth2-redirect.js', (_request, reply) =>

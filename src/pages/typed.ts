@@ -8,6 +8,7 @@ export interface TypedContractRequest {
   /** The names of types; `*` for all that the caller may see. */
   names: readonly string[];
   ifNoneMatch: string | undefined;
+  acceptLanguage: string | undefined;
 }
 
 export interface TypedContract {

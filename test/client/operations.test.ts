@@ -53,6 +53,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   rotateKey: (client) => client.rotateKey('4fT9xKq2LmZa'),
   listEntityTypes: (client) => client.listEntityTypes(),
   getEntityType: (client) => client.getEntityType('customer'),
+  describeEntity: (client) => client.entities('customer').describe(),
   planEntityType: (client) => client.planEntityType('customer', null),
   putEntityType: (client) => client.putEntityType('customer', { type: 'object' }),
   deleteEntityType: (client) => client.deleteEntityType('customer', '0'.repeat(64)),

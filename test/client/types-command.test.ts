@@ -97,6 +97,17 @@ describe('the types', () => {
     expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
   });
 
+  test('have titles, descriptions and labels of values as comments (check 7)', () => {
+    const state = { enum: ['draft', 'posted'], title: 'Zustand', 'x-labels': { draft: 'Entwurf', posted: 'Gebucht' } };
+    const schemas = {
+      A: { type: 'object', title: 'Rechnung', description: 'Was ein Kunde schuldet.', properties: { state, plain: { title: 'Nur so' } } },
+    };
+    const printed = printTypes({ tags: [{ name: 'A', 'x-entity-type': 'a' }], components: { schemas } }) ?? '';
+    expect(printed).toContain('/**\n * Rechnung\n * Was ein Kunde schuldet.\n */\nexport interface A {');
+    expect(printed).toContain('  /**\n   * Zustand\n   * draft: Entwurf\n   * posted: Gebucht\n   */\n  state?:');
+    expect(printed).toContain('  /** Nur so */\n  plain?:');
+  });
+
   test('of a caller with no right but type are the same', async () => {
     const { id } = await service().createUser('generator', { customer: ['type'] });
     const key = await service().createKey(id);

@@ -76,6 +76,18 @@ const customerType = {
   properties: { company: { type: 'string', maxLength: 200 }, credit: { type: 'string', format: 'decimal' } },
 };
 
+const describedType = {
+  type: 'object',
+  'x-title': { en: 'Customer', de: 'Kunde' },
+  'x-zone': 'Europe/London',
+  'x-form': [{ title: { en: 'Header', de: 'Kopf' }, fields: [['company', 'state']] }],
+  required: ['company'],
+  properties: {
+    company: { type: 'string', maxLength: 200, title: 'Company' },
+    state: { enum: ['lead', 'active'], 'x-labels': { lead: 'Prospect' } },
+  },
+};
+
 /** Conditions and confirmations, which say what the caller has read. Without a status the request may have any that is a success. */
 const conditions: Record<string, (status: number | undefined) => Promise<{ headers?: Record<string, string>; query?: string }>> = {
   putEntityType: async (status) => {
@@ -146,6 +158,7 @@ const given: Record<string, () => Promise<unknown>> = {
   createEntity: () => sql`truncate entity_type, entity_type_revision`.execute(service().db),
   listEntityTypes: () => seedType(customerType),
   getEntityType: () => seedType(customerType),
+  describeEntity: () => seedType(describedType),
   planEntityType: async () => {
     await seedType(emailOptional);
     for (let key = 40; key < 50; key++) await seed(service(), 'customer', String(key), key === 42 ? {} : { email: 'a@b.example' }, 'ada');

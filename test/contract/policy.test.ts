@@ -257,6 +257,7 @@ const requests: Record<OperationId, (caller: Caller) => Promise<Parts>> = {
     const { digest } = planOf(await findType(service().db, 'draft'), { name: 'draft', document: null, source: 'api' });
     return { values: { name: 'draft' }, query: { confirm: digest } };
   },
+  describeEntity: onNote,
   planEntityType: async () => ({ values: { name: 'draft' }, body: { document: { type: 'object' } } }),
 };
 

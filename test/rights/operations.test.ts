@@ -38,6 +38,7 @@ const ofTests: Readonly<Record<string, string>> = {
   putEntityType: 'entity-types/sensitive-fields.test.ts',
   deleteEntityType: 'entity-types/sensitive-fields.test.ts',
   planEntityType: 'entity-types/sensitive-fields.test.ts',
+  describeEntity: 'entity-types/describe-entity.test.ts',
 };
 
 const tags = new Set(['Entities', 'Batch', 'Transfer', 'Entity types', 'Permissions']);

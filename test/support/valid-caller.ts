@@ -209,6 +209,7 @@ export class ValidCaller {
       const { digest } = planOf(await findType(this.#service.db, name), { name, document: null, source: 'api' });
       return { values: { name }, query: { confirm: digest } };
     },
+    describeEntity: async (_caller, { path }) => ({ values: await this.#newType(path['name']) }),
     planEntityType: async (_caller, { path }) => ({ values: await this.#newType(path['name']), body: { document: { type: 'object' } } }),
     // No scope of a token has `update` beside `read`, and none has `purge`.
     listEntities: async (_caller, { path, way }) => ({ values: path, without: way === 'bearer' ? ['deleted'] : [] }),

@@ -41,7 +41,7 @@ export function printTypes({ tags, components: { schemas } }: TypedDocument): st
 function declaration(name: string, schema: PrintedSchema): string {
   const text = typeOf(schema, '');
   return (
-    comment(schema, '') +
+    comment(schema, '', name) +
     (text.startsWith('{') && text.endsWith('}') && isPlainObject(schema)
       ? `export interface ${name} ${text}\n`
       : `export type ${name} = ${text};\n`)
@@ -121,20 +121,29 @@ function objectType(
   }
   const inner = `${indent}  `;
   const members = [...listed].map(
-    ([name, schema]) => `${comment(schema, inner)}${inner}${memberName(name)}${needed.has(name) ? '' : '?'}: ${typeOf(schema, inner)};\n`,
+    ([name, schema]) =>
+      `${comment(schema, inner, name)}${inner}${memberName(name)}${needed.has(name) ? '' : '?'}: ${typeOf(schema, inner)};\n`,
   );
   return `{\n${members.join('')}${indent}}`;
 }
 
-function comment(schema: PrintedSchema, indent: string): string {
-  const text = typeof schema === 'object' ? schema['description'] : undefined;
-  if (typeof text !== 'string' || text.trim() === '') return '';
-  const lines = text
-    .trim()
-    .replaceAll('*/', '*\\/')
-    .split(/\r\n|[\n\r\u2028\u2029]/);
+function comment(schema: PrintedSchema, indent: string, name: string): string {
+  const text = typeof schema === 'object' ? textsOf(schema, name) : '';
+  if (text === '') return '';
+  const lines = text.replaceAll('*/', '*\\/').split(/\r\n|[\n\r\u2028\u2029]/);
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`;
+}
+
+/** The title unless it is the name, the description, and what the values are called. */
+function textsOf({ title, description, 'x-labels': labels }: { readonly [keyword: string]: unknown }, name: string): string {
+  const values =
+    typeof labels === 'object' && labels !== null ? Object.entries(labels).map(([value, label]) => `${value}: ${String(label)}`) : [];
+  return [title === name ? undefined : title, description, ...values]
+    .filter((text) => typeof text === 'string')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .join('\n');
 }
 
 const memberName = (name: string) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : JSON.stringify(name));

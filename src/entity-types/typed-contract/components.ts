@@ -4,6 +4,7 @@
  */
 import { isRegularExpression } from '../../contract/regular-expression.ts';
 import { mapMembers, mapSubschemas, isSchemaObject, targetOf, walkSchemas, type Schema } from '../subschemas.ts';
+import { labelsKeyword } from '../keywords/labels.ts';
 import { pascalCase } from './names.ts';
 import { referTo } from './tests.ts';
 
@@ -150,7 +151,9 @@ export class Components {
   /** The schema without references, and without keywords that OpenAPI does not have or defines otherwise. */
   #plain(schema: Schema): Schema {
     const { $ref: _ref, $dynamicRef: _dynamic, ...rest } = schema;
-    const kept = Object.entries(rest).filter(([keyword]) => !omitted.has(keyword) && !keyword.startsWith('x-'));
+    const kept = Object.entries(rest).filter(
+      ([keyword]) => !omitted.has(keyword) && (keyword === labelsKeyword || !keyword.startsWith('x-')),
+    );
     const plain: Schema = Object.fromEntries(kept);
     const { type, pattern, patternProperties } = plain;
     if (type === undefined && valuesOf(schema)?.every((value) => typeof value === 'string')) plain['type'] = 'string';

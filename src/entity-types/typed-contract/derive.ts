@@ -123,7 +123,7 @@ function templateOf(
 }
 
 /** The document as the caller may know it, for each use. */
-interface KnownDocuments {
+export interface KnownDocuments {
   /** For answers. */
   shown: Schema;
   /** For filters and sorts. */
@@ -132,7 +132,8 @@ interface KnownDocuments {
   updated: Schema;
 }
 
-function documentsFor(document: Schema, actions: ReadonlySet<Action>, fields: FieldRights | undefined): KnownDocuments {
+/** The documents of a caller with these actions and rights on fields; the same object for each use that may know all of it. */
+export function documentsFor(document: Schema, actions: ReadonlySet<Action>, fields: FieldRights | undefined): KnownDocuments {
   // The declaration itself is open to a caller who sees no entity and may declare the type.
   if (!fields || !may(actions, 'read', ...writing)) return { shown: document, read: document, created: document, updated: document };
   const mayRead = may(actions, 'read');
