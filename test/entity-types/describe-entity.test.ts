@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 
 describe('200 — describe', () => {
-  test('shows texts in the language of the caller, then `title`, then names; each with another ETag (check 2)', async () => {
+  test('200 — shows texts in the language of the caller, then `title`, then names; each with another ETag (check 2)', async () => {
     const german = await describeIn('de-AT');
     expect(german.status, JSON.stringify(german.body)).toBe(200);
     expect(german.body).toMatchObject({
@@ -110,7 +110,7 @@ describe('200 — describe', () => {
     expect(italian.headers.get('etag')).not.toBe(german.headers.get('etag'));
   });
 
-  test('describes the members of objects and the items of arrays behind references of the document', async () => {
+  test('200 — describes the members of objects and the items of arrays behind references of the document', async () => {
     const { body } = await describeIn('de');
     expect(fieldOf(body, 'lines')).toMatchObject({
       type: 'array',
@@ -134,7 +134,7 @@ describe('200 — describe', () => {
     expect((await describeIn('fr', admin, { 'if-none-match': etag })).status).toBe(200);
   });
 
-  test('leaves out fields that no grant shows, in the form too, and the text of the whole (rule 191)', async () => {
+  test('200 — leaves out fields that no grant shows, in the form too, and the text of the whole (rule 191)', async () => {
     const clerk = await callerWith(service(), 'clerk', [
       { entity: 'invoice', actions: ['read'], rule: { read: ['*', '-margin'] } },
       { entity: 'invoice', actions: ['update'], rule: { read: [], write: ['state'] } },
@@ -147,7 +147,7 @@ describe('200 — describe', () => {
     expect(JSON.stringify(body)).not.toMatch(/marg|schuldet/i);
   });
 
-  test('tells a caller with `label` alone the title and no field', async () => {
+  test('200 — tells a caller with `label` alone the title and no field', async () => {
     const porter = await callerWith(service(), 'porter', [{ entity: 'invoice', actions: ['label'] }]);
     expect((await describeIn('de', porter)).body).toMatchObject({ title: 'Rechnung', actions: ['label'], fields: [], form: [] });
   });
@@ -237,7 +237,7 @@ test.each<[string, string, string, object, number]>([
   expect(status).toBe(refusal);
 });
 
-test('the contract with types has titles and labels in the language of the caller', async () => {
+test('200 — the contract with types has titles and labels in the language of the caller', async () => {
   const contract = async (language: string) => {
     const answer = await service().call<{ components: { schemas: Record<string, { title: string; properties: Record<string, object> }> } }>(
       'GET',
