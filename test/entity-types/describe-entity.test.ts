@@ -68,7 +68,7 @@ beforeAll(async () => {
   await declareType(service(), 'invoice', invoice);
 });
 
-describe('200 — describe', () => {
+describe('describe', () => {
   test('200 — shows texts in the language of the caller, then `title`, then names; each with another ETag (check 2)', async () => {
     const german = await describeIn('de-AT');
     expect(german.status, JSON.stringify(german.body)).toBe(200);
@@ -124,7 +124,7 @@ describe('200 — describe', () => {
     ['fr-CA', 'Facture'],
     ['it,de;q=0.5', 'Rechnung'],
     ['*', 'Invoice'],
-  ])('the title for %s is %s', async (language, title) => {
+  ])('200 — the title for %s is %s', async (language, title) => {
     expect((await describeIn(language)).body.title).toBe(title);
   });
 
