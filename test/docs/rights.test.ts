@@ -1,9 +1,10 @@
-/** Runs the five jobs of docs/rights.md: from the plan to requests that succeed and requests that are refused. */
+/** Runs the five jobs of docs/rights.md, from the plan to requests that succeed and requests that are refused, and its plan of a change. */
+import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { AdminCommand } from '../support/admin.ts';
 import { declareType } from '../support/entities.ts';
 import { readDocument, tableRows } from '../support/markdown.ts';
-import { rightsDirectory } from '../support/rights-directory.ts';
+import { rightsDirectory, writeRights } from '../support/rights-directory.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
@@ -41,6 +42,9 @@ function filesIn(text: string): Record<string, string> {
       .map((file) => [file.slice(0, file.indexOf('\n')), file.slice(file.indexOf('\n') + 1)]),
   );
 }
+
+/** The text of the section. The comments with paths look like headings. */
+const sectionOf = (title: string): string => page.split(`${title}\n`)[1]?.split('\n## ')[0] ?? '';
 
 type Seed = (root: string, own: string) => Promise<string[]>;
 
@@ -86,8 +90,7 @@ test.each<[string, string, string[], Seed]>([
     async (root) => [await createdBy(root, 'ticket', { tenant: 'acme' }), await createdBy(root, 'ticket', { tenant: 'umbrella' })],
   ],
 ])('%s: the plan is applied, and each request has the answer of the page', async (title, profile, attributes, seed) => {
-  // The comments with paths look like headings.
-  const [text = ''] = page.split(`${title}\n`)[1]?.split('\n## ') ?? [];
+  const text = sectionOf(title);
   const directory = await rightsDirectory(filesIn(text));
   expect((await admin.run(['rights', 'plan', directory])).code).toBe(3);
   expect((await admin.run(['rights', 'apply', directory])).code).toBe(0);
@@ -114,4 +117,30 @@ test.each<[string, string, string[], Seed]>([
     if (shown !== undefined) expect(Object.keys(sent.body.fields ?? {}).includes(field)).toBe(shown === 'shown');
   }
   expect(statuses).toEqual(new Set([true, false]));
+});
+
+test('the plan of a change prints the documents, the grants and the rows of the page (check 31 of rights)', async () => {
+  const files = filesIn(sectionOf('## The own region'));
+  const directory = await rightsDirectory(files);
+  await admin.say(['rights', 'apply', directory]);
+  const { db } = service();
+  await sql`delete from user_profile`.execute(db);
+  await sql`delete from entity where name = 'order'`.execute(db);
+  await sql`
+    insert into entity (name, fields, created_by, updated_by)
+    select 'order',
+      jsonb_build_object('region', case when n <= 40 then 'north' else 'south' end, 'state', (array['open', 'draft', 'open', 'closed'])[1 + n % 4]),
+      'root', 'root'
+    from generate_series(1, 100) as n`.execute(db);
+  for (const [name, region] of Object.entries({ ada: 'north', bob: 'north', eve: 'south' })) {
+    await service().createUser(name, null);
+    await admin.say(['user', 'profile', 'add', name, 'sales']);
+    await admin.say(['user', 'update', name, '--attribute', `regions=["${region}"]`]);
+  }
+  const section = sectionOf('## What a plan tells');
+  await writeRights(directory, filesIn(section));
+  const [, written] = /```console\n\$ npm run -s admin -- rights plan rights\/\n(.*?)```/s.exec(section) ?? [];
+  const { code, stdout } = await admin.run(['rights', 'plan', directory]);
+  expect(stdout.replace(/--confirm \w{64}/, '--confirm 9f86d0…')).toBe(written);
+  expect(code).toBe(4);
 });
