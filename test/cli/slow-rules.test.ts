@@ -124,10 +124,19 @@ describe('files of rights', () => {
     expect(await filed()).not.toEqual(before);
   });
 
+  test('the exported rights are applied without a refusal', async () => {
+    const directory = await rightsDirectory(files(fast, { ...grant(rare), name: 'rare' }));
+    expect((await run('apply', directory, '--allow-slow')).code).toBe(0);
+    const exported = join(directory, 'exported');
+    await admin.say(['rights', 'export', '--out', exported]);
+    expect(await run('apply', exported)).toMatchObject({ code: 0 });
+  });
+
   test('a grant in force is not judged again, and one of other actions is not judged', async () => {
     const directory = await rightsDirectory(files(fast, { ...grant(rare, ['read', 'update']), name: 'rare' }));
     expect(await run('apply', directory, '--allow-slow')).toMatchObject({ code: 0 });
     expect(await run('plan', directory)).toMatchObject({ code: 0 });
+    expect(await run('apply', directory)).toMatchObject({ code: 0 });
     await writeRights(directory, files(fast, { ...grant(rare), name: 'rare' }, { ...grant({ note: 'rare' }, ['delete']), name: 'gone' }));
     expect((await run('plan', directory)).code).not.toBe(1);
   });
