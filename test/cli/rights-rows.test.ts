@@ -126,6 +126,23 @@ const cases: [string, ReturnType<typeof filesOf>, ReturnType<typeof filesOf>][] 
     filesOf([read({ weight: { $gte: { $var: 'profile.least' } } })], { least: '8' }),
   ],
   ['times and keys', filesOf([read({ $createdAt: { $lt: { $ago: 'P1D' } } })]), filesOf([read({ $key: { $gt: '40' }, $version: 1 })])],
+  [
+    'a field that is compared with another',
+    filesOf([read({ region: { $eq: { $field: 'a.b' } } })]),
+    filesOf([read({ $not: { region: { $lt: { $field: 'a.b' } } } })]),
+  ],
+  [
+    'every customer to those of orders of a region',
+    filesOf([{ entity: 'customer', actions: ['read'] }]),
+    filesOf([
+      {
+        entity: 'customer',
+        actions: ['read'],
+        name: 'some',
+        filter: { $some: { 'order.customer': { region: { $in: { $var: 'user.regions' } }, weight: { $gt: '7' } } } },
+      },
+    ]),
+  ],
   ['a grant on every name', filesOf([own]), filesOf([own, { ...own, entity: '*' }])],
 ];
 
