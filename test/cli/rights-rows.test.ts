@@ -206,6 +206,22 @@ test('a count ends when its time is over, and the plan stands', async () => {
   expect(whole.rows.length).toBe(1);
 });
 
+test('a statement that takes longer than the time that is left is ended, and the plan stands', async () => {
+  const directory = await rightsDirectory(filesOf([own]));
+  await apply(directory);
+  await writeRights(directory, filesOf([region]));
+  const files = await readRightsDirectory(directory, 'rights');
+  const request = { files, claims: new Map(), prune: false, allowSlow: true };
+  const hindered = await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`lock table entity in access exclusive mode`.execute(trx);
+      return await planFiles(service().store, { ...request, countMs: 1_000 });
+    });
+  expect(hindered).toMatchObject({ counted: 'none', uncounted: ['order'], rows: [] });
+  expect(await planFiles(service().store, { ...request, countMs: 30_000 })).toMatchObject({ counted: 'all', digest: hindered.digest });
+});
+
 test('the table has the numbers, and --no-count counts nothing', async () => {
   const directory = await rightsDirectory(filesOf([own]));
   await apply(directory);
