@@ -104,13 +104,21 @@ async function countWithin(
   if (left <= 0 || documents.flat().some((grant) => variablesIn(ruleOf(grant)).some((name) => name.startsWith('claims.'))))
     return undefined;
   const [before = [], after = []] = [old, next].map((side, index) => (documents[index] ?? []).map((grant) => bound(grant, side)));
-  await sql`select set_config('statement_timeout', ${String(left)}, false)`.execute(db);
+  await limitStatements(db, left);
   try {
     return await countRows(db, { entity: target.entity, before, after }, people);
   } catch (error) {
     if (exceededStatementTime(error)) return undefined;
     throw error;
+  } finally {
+    // The people of the next profile are read whatever time is left.
+    await limitStatements(db, 0);
   }
+}
+
+/** `limitMs` of 0 is no limit. */
+async function limitStatements(db: Kysely<Database>, limitMs: number): Promise<void> {
+  await sql`select set_config('statement_timeout', ${String(limitMs)}, false)`.execute(db);
 }
 
 /** The grants of the profile by which rows of the name are listed, or their names are shown. */
