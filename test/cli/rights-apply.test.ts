@@ -109,7 +109,7 @@ describe('rights apply', () => {
     expect(await admin.say(['rights', 'apply', directory])).toBe('Nothing to do: the rights are in force as the files have them.\n');
   });
 
-  test('1, 1, 0 — a plan that widens needs its digest, and no stale one; then there is nothing to do (check 32, rule 174)', async () => {
+  test('1, 1, 0 — a plan that widens needs its digest, and no stale one; then there is nothing to do (check 32 of rights, rule 174)', async () => {
     const { directory, cookie } = await inForce([any('create')]);
     const { key } = (await service().call<{ key: string }>('POST', `/rest/entity/${entity}`, { cookie, json: { a: 1 } })).body;
     await writeRights(directory, files([any('create', 'read')]));

@@ -186,7 +186,7 @@ test('0 — a user alone has the attributes of the database', async () => {
   expect(await admin.say(['rights', 'test', directory, '--scratch', service().databaseUrl])).toBe('1 of 1 cases hold.\n');
 });
 
-test('1 — with a failing case nothing is applied; 0 — with cases that hold it is (check 32)', async () => {
+test('1 — with a failing case nothing is applied; 0 — with cases that hold it is (check 32 of rights)', async () => {
   const clerk = { ...rights['roles/clerk.yaml'], description: 'Applied with cases' };
   const failing = { ...aCase, expect: [{ read: 'order/o2', is: 200 }] };
   const directory = await rightsDirectory({ ...rights, 'roles/clerk.yaml': clerk, 'cases/order.yaml': [failing] });

@@ -65,7 +65,7 @@ async function refusalOf(filter: object, { entity = 'order', actions = 'read', m
 
 const rare = { note: { $contains: 'rare' } };
 
-test('a rule of read that no index serves is refused with its share and the index that it lacks, unless --allow-slow is given', async () => {
+test('a rule of read that no index serves is refused with its share and the index that it lacks, unless --allow-slow is given (check 35 of rights)', async () => {
   const refusal = await refusalOf(rare);
   expect(refusal).toContain('/filter: This needs an index. The rule covers 0.4 % of the entities.');
   expect(refusal).toContain('{"field":"note","substring":true}');

@@ -109,7 +109,7 @@ async function listParts(): Promise<string[]> {
   return parts;
 }
 
-test('generated/statements.sql has every prepared statement, the writes of a type, and the statements of sampled lists', async () => {
+test('generated/statements.sql has every prepared statement, the writes of a type, and the statements of sampled lists (check 33 of rights)', async () => {
   await declareWithRules(service(), 'customer', customer);
   await declareWithRules(service(), 'order', order);
   for (const [name, fields] of [

@@ -1,5 +1,5 @@
 /**
- * Writes under rules while another transaction takes the rows out of these rules: nothing is written (checks 9 and 10, rule 179). `rights.long.test.ts`
+ * Writes under rules while another transaction takes the rows out of these rules: nothing is written (rule 179). `rights.long.test.ts`
  * has 500 rounds of each.
  */
 import { beforeAll, expect, test } from 'vitest';
@@ -15,7 +15,11 @@ beforeAll(async () => {
 const rounds = 2;
 const cases = (['own', 'agent', 'badge'] satisfies RacedRule[]).flatMap((rule) => racedWrites.map((write) => [write, rule] as const));
 
-test.each(cases)(`404 — %s under the rule %s, in ${rounds} rounds (rule 179)`, { timeout: 60_000 }, async (write, rule) => {
-  for (let round = 0; round < rounds; round++) await races.run(rule, write);
-  expect.hasAssertions();
-});
+test.each(cases)(
+  `404 — %s under the rule %s, in ${rounds} rounds (check 9 and check 10 of rights, rule 179)`,
+  { timeout: 60_000 },
+  async (write, rule) => {
+    for (let round = 0; round < rounds; round++) await races.run(rule, write);
+    expect.hasAssertions();
+  },
+);

@@ -39,7 +39,7 @@ describe('presets', () => {
     }
   });
 
-  test('201 — with a grant that sets nothing, or another value, nothing is filled (check 11)', async () => {
+  test('201 — with a grant that sets nothing, or another value, nothing is filled (check 11 of rights)', async () => {
     const beside = await caller('beside', acme, { actions: ['create'], rule: { write: ['note'] } });
     expect((await create(beside, { note: 'a' })).body.fields).toEqual({ note: 'a' });
     const two = await caller('two', acme, { actions: ['create'], rule: { set: { tenant: 'other' } } });

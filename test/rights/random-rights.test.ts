@@ -8,6 +8,10 @@ import { useService } from '../support/service.ts';
 
 const service = useService();
 
-test('answers and stored rows are those of the model of rights, in 400 operations', { timeout: 180_000 }, async () => {
-  await checkRandomRights(service(), 400, 5);
-});
+test(
+  'answers and stored rows are those of the model of rights, in 400 operations, and so are explanations (check 29 and check 30 of rights)',
+  { timeout: 180_000 },
+  async () => {
+    await checkRandomRights(service(), 400, 5);
+  },
+);

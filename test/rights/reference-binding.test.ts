@@ -60,7 +60,7 @@ const inProject = (filter: object) => ({ filter: { project: { $match: filter } }
 const some = (filter: object, by = 'member.project') => ({ $some: { [by]: filter } });
 
 describe('a grant by a rule', () => {
-  test('names references, fields behind them and variables that exist (check 14)', async () => {
+  test('names references, fields behind them and variables that exist (check 14 of rights)', async () => {
     expect(await refusalOf(inProject({ label: 'x' }))).toBeUndefined();
     expect(await refusalOf(inProject(some({ user: { $var: 'user.name' } })))).toBeUndefined();
     expect(await refusalOf(inProject({ labl: 'x' }))).toContain('/filter/project/$match/labl: ');
@@ -69,7 +69,7 @@ describe('a grant by a rule', () => {
     expect(await refusalOf(inProject(some({ user: { $var: 'user.nam' } })))).toMatch(/member.project\/user\/\$var: .*user\.name/);
   });
 
-  test('needs the index of `$some`, with --allow-slow too (check 17)', async () => {
+  test('needs the index of `$some`, with --allow-slow too (check 17 of rights)', async () => {
     const slow = inProject(some({ user: { $var: 'user.name' } }, 'slow.project'));
     for (const more of [[], ['--allow-slow']]) expect(await refusalOf(slow, ...more)).toMatch(/slow.project: .*\["project","user"\]/);
     expect(await refusalOf({ filter: { project: { $match: { $none: { 'slow.project': { user: 'x' } } } } } })).toContain(
@@ -145,7 +145,7 @@ describe('a change of a type', () => {
   });
 });
 
-describe('a variable that the caller lacks behind a reference (check 12)', () => {
+describe('a variable that the caller lacks behind a reference (check 12 of rights)', () => {
   const teamOf = async (who: Call) => {
     const { body } = await service().call<{ user: { attributes: object } }>('GET', '/auth', who);
     return body.user.attributes;

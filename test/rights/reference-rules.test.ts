@@ -73,7 +73,7 @@ async function team(...roles: string[]): Promise<Team> {
   return { project, task: await made('task', { project: project.key, note: 'n', state: 'open', hours: 3 }) };
 }
 
-describe('tasks by membership (check 16)', () => {
+describe('tasks by membership (check 16 of rights)', () => {
   test('200 — a member reads, 404 — others, and at once after the member is deleted', async () => {
     const { project, task } = await team('reader');
     expect((await send(ada, 'GET', at('task', task))).body.fields).toEqual({ project: project.key, note: 'n', state: 'open' });
@@ -170,7 +170,7 @@ describe('a check that looks through a reference', () => {
     expect([refused.status, faultsOf(refused)]).toEqual([403, [{ pointer: '/project', code: 'value-forbidden' }]]);
   });
 
-  test('200 — a batch creates a project, its first member and reads it by that (check 25)', async () => {
+  test('200 — a batch creates a project, its first member and reads it by that (check 25 of rights)', async () => {
     const creator = await callerWith(service(), 'creator', [
       { entity: 'project', actions: ['create'] },
       { entity: 'member', actions: ['create'], rule: { check: { project: { $match: { lead: me } } } } },

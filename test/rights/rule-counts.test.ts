@@ -1,4 +1,4 @@
-/** Counts under rules (check 22 of the acceptance of rights, rule 64). */
+/** Counts under rules. */
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { declareType } from '../support/entities.ts';
@@ -21,23 +21,26 @@ beforeAll(async () => {
     callers.set(name, await callerWith(service(), name, [{ entity: 'order', actions: ['read'], rule: { filter } }]));
 });
 
-test.each(Object.keys(rules))('200 — exact, capped, and estimated as capped, under a rule that is %s (rule 64)', async (name) => {
-  const counts = [];
-  for (const kind of ['exact', 'capped', 'estimated']) {
-    const { body, status, text } = await service().call<{ count: object }>(
-      'GET',
-      `/rest/entity/order?limit=1&count=${kind}`,
-      callers.get(name),
-    );
-    expect(status, text).toBe(200);
-    counts.push(body.count);
-  }
-  expect(counts).toEqual([
-    { value: 12_000, kind: 'exact' },
-    { value: 10_000, kind: 'capped' },
-    { value: 10_000, kind: 'capped' },
-  ]);
-});
+test.each(Object.keys(rules))(
+  '200 — exact, capped, and estimated as capped, under a rule that is %s (check 22 of rights, rule 64)',
+  async (name) => {
+    const counts = [];
+    for (const kind of ['exact', 'capped', 'estimated']) {
+      const { body, status, text } = await service().call<{ count: object }>(
+        'GET',
+        `/rest/entity/order?limit=1&count=${kind}`,
+        callers.get(name),
+      );
+      expect(status, text).toBe(200);
+      counts.push(body.count);
+    }
+    expect(counts).toEqual([
+      { value: 12_000, kind: 'exact' },
+      { value: 10_000, kind: 'capped' },
+      { value: 10_000, kind: 'capped' },
+    ]);
+  },
+);
 
 test('200 — a filter is counted among covered entities alone', async () => {
   for (const caller of callers.values()) {
