@@ -1426,6 +1426,7 @@ export interface components {
             deletedBy?: string;
             expiresAt?: components["schemas"]["Timestamp"];
             fields: components["schemas"]["Fields"];
+            label?: components["schemas"]["Label"];
         };
         /** @description An entity, and with `include` those that it refers to. */
         EntityView: {
@@ -1444,8 +1445,10 @@ export interface components {
             deletedBy?: string;
             expiresAt?: components["schemas"]["Timestamp"];
             fields: components["schemas"]["Fields"];
+            label?: components["schemas"]["Label"];
             included?: components["schemas"]["Included"];
             withheld?: components["schemas"]["Withheld"];
+            labels?: components["schemas"]["Labels"];
         };
         /** @description The fields of several entities. */
         FieldsList: components["schemas"]["Fields"][];
@@ -1512,6 +1515,7 @@ export interface components {
             /** @description The name of the user who made the change. */
             updatedBy: string;
             fields: components["schemas"]["Fields"];
+            label?: components["schemas"]["Label"];
             /** @description The members at the top of the fields that differ from the version before. Null at the creation. Null also if the version before is no longer stored, unless it was over 12 hours old when it was replaced. */
             changed: string[] | null;
         };
@@ -1521,13 +1525,14 @@ export interface components {
             items: components["schemas"]["EntityVersion"][];
             /** @description The cursor of the next page; null at the end. */
             next: string | null;
+            labels?: components["schemas"]["Labels"];
             partial?: components["schemas"]["Partial"];
         };
         /**
          * @description A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits.
          *     `x-if-match: required` at its top makes If-Match obligatory for updates and deletes. `x-history` says how long versions are stored, and
          *     `x-soft-delete` how long deleted entities stay in the trash. `x-title`, `x-description` and `x-labels` are texts in several languages, `x-form` is a
-         *     form, and `x-zone` a time zone. Unknown keywords and formats are refused.
+         *     form, `x-zone` a time zone, and `x-label` has the fields of the name of an entity. Unknown keywords and formats are refused.
          */
         TypeDocument: {
             [key: string]: unknown;
@@ -1831,6 +1836,8 @@ export interface components {
             fields?: string[];
             /** @description As the parameter `include`, each reference a text. */
             include?: string[];
+            /** @description As the parameter `labels`. */
+            labels?: boolean;
             /**
              * @description As the parameter `count`.
              * @enum {string}
@@ -1950,6 +1957,7 @@ export interface components {
             };
             included?: components["schemas"]["Included"];
             withheld?: components["schemas"]["Withheld"];
+            labels?: components["schemas"]["Labels"];
             partial?: components["schemas"]["Partial"];
         };
         /**
@@ -1964,6 +1972,20 @@ export interface components {
         Included: {
             [key: string]: {
                 [key: string]: components["schemas"]["Entity"];
+            };
+        };
+        /**
+         * @description The name of the entity by the `x-label` of its type. Left out unless `labels` asks for it, where the caller may not see it, and for an entity without the
+         *     fields that it is made of.
+         */
+        Label: string;
+        /**
+         * @description The names of the entities that references lead to, by name and key; left out unless `labels` asks for them. A key without a name may lead to no entity, to
+         *     one whose name the caller may not see, or to one without a name.
+         */
+        Labels: {
+            [key: string]: {
+                [key: string]: string;
             };
         };
         /**
@@ -2621,6 +2643,11 @@ export interface components {
          *     as well. One that does not exist or that the caller may not read is in `withheld`.
          */
         Include: string;
+        /**
+         * @description Whether names of entities come beside them, of types with `x-label`: `label` of each entity, and `labels` of those that references lead to. The caller sees
+         *     the names that its actions `label` and `read` cover. A page has at most 5,000 names, and ends before the item that has more.
+         */
+        Labels: components["schemas"]["Flag"];
         /**
          * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
          *     for a caller who may read the entities of all users. `exact` counts all. Each is 503 `busy` after two seconds, and sending it again may help: the bound is on what is found, not on what is looked at.
@@ -3541,6 +3568,11 @@ export interface operations {
                  */
                 include?: components["parameters"]["Include"];
                 /**
+                 * @description Whether names of entities come beside them, of types with `x-label`: `label` of each entity, and `labels` of those that references lead to. The caller sees
+                 *     the names that its actions `label` and `read` cover. A page has at most 5,000 names, and ends before the item that has more.
+                 */
+                labels?: components["parameters"]["Labels"];
+                /**
                  * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
                  *     for a caller who may read the entities of all users. `exact` counts all. Each is 503 `busy` after two seconds, and sending it again may help: the bound is on what is found, not on what is looked at.
                  */
@@ -3929,6 +3961,11 @@ export interface operations {
                  *     as well. One that does not exist or that the caller may not read is in `withheld`.
                  */
                 include?: components["parameters"]["Include"];
+                /**
+                 * @description Whether names of entities come beside them, of types with `x-label`: `label` of each entity, and `labels` of those that references lead to. The caller sees
+                 *     the names that its actions `label` and `read` cover. A page has at most 5,000 names, and ends before the item that has more.
+                 */
+                labels?: components["parameters"]["Labels"];
                 /** @description The version to retrieve instead of the present one. */
                 version?: components["parameters"]["Version"];
                 /**
@@ -4127,6 +4164,11 @@ export interface operations {
                 limit?: string;
                 /** @description The `next` of a page, to get the page after it. */
                 cursor?: string;
+                /**
+                 * @description Whether names of entities come beside them, of types with `x-label`: `label` of each entity, and `labels` of those that references lead to. The caller sees
+                 *     the names that its actions `label` and `read` cover. A page has at most 5,000 names, and ends before the item that has more.
+                 */
+                labels?: components["parameters"]["Labels"];
             };
             header?: {
                 /**

@@ -777,6 +777,7 @@ export type Entity = {
     deletedBy?: string;
     expiresAt?: Timestamp;
     fields: Fields;
+    label?: Label;
 };
 
 /**
@@ -806,8 +807,10 @@ export type EntityView = {
     deletedBy?: string;
     expiresAt?: Timestamp;
     fields: Fields;
+    label?: Label;
     included?: Included;
     withheld?: Withheld;
+    labels?: Labels;
 };
 
 /**
@@ -911,6 +914,7 @@ export type EntityVersion = {
      */
     updatedBy: string;
     fields: Fields;
+    label?: Label;
     /**
      * The members at the top of the fields that differ from the version before. Null at the creation. Null also if the version before is no longer stored, unless it was over 12 hours old when it was replaced.
      */
@@ -929,6 +933,7 @@ export type EntityHistory = {
      * The cursor of the next page; null at the end.
      */
     next: string | null;
+    labels?: Labels;
     partial?: Partial;
 };
 
@@ -936,7 +941,7 @@ export type EntityHistory = {
  * A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits.
  * `x-if-match: required` at its top makes If-Match obligatory for updates and deletes. `x-history` says how long versions are stored, and
  * `x-soft-delete` how long deleted entities stay in the trash. `x-title`, `x-description` and `x-labels` are texts in several languages, `x-form` is a
- * form, and `x-zone` a time zone. Unknown keywords and formats are refused.
+ * form, `x-zone` a time zone, and `x-label` has the fields of the name of an entity. Unknown keywords and formats are refused.
  *
  */
 export type TypeDocument = {
@@ -1423,6 +1428,10 @@ export type EntityQuery = {
      */
     include?: Array<string>;
     /**
+     * As the parameter `labels`.
+     */
+    labels?: boolean;
+    /**
      * As the parameter `count`.
      */
     count?: 'none' | 'capped' | 'estimated' | 'exact';
@@ -1598,6 +1607,7 @@ export type EntityPage = {
     };
     included?: Included;
     withheld?: Withheld;
+    labels?: Labels;
     partial?: Partial;
 };
 
@@ -1614,6 +1624,24 @@ export type Partial = true;
 export type Included = {
     [key: string]: {
         [key: string]: Entity;
+    };
+};
+
+/**
+ * The name of the entity by the `x-label` of its type. Left out unless `labels` asks for it, where the caller may not see it, and for an entity without the
+ * fields that it is made of.
+ *
+ */
+export type Label = string;
+
+/**
+ * The names of the entities that references lead to, by name and key; left out unless `labels` asks for them. A key without a name may lead to no entity, to
+ * one whose name the caller may not see, or to one without a name.
+ *
+ */
+export type Labels = {
+    [key: string]: {
+        [key: string]: string;
     };
 };
 
@@ -1797,6 +1825,13 @@ export type Search = string;
  *
  */
 export type Include = string;
+
+/**
+ * Whether names of entities come beside them, of types with `x-label`: `label` of each entity, and `labels` of those that references lead to. The caller sees
+ * the names that its actions `label` and `read` cover. A page has at most 5,000 names, and ends before the item that has more.
+ *
+ */
+export type Labels2 = Flag;
 
 /**
  * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
@@ -3552,6 +3587,12 @@ export type ListEntitiesData = {
          */
         include?: string;
         /**
+         * Whether names of entities come beside them, of types with `x-label`: `label` of each entity, and `labels` of those that references lead to. The caller sees
+         * the names that its actions `label` and `read` cover. A page has at most 5,000 names, and ends before the item that has more.
+         *
+         */
+        labels?: Flag;
+        /**
          * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond,
          * for a caller who may read the entities of all users. `exact` counts all. Each is 503 `busy` after two seconds, and sending it again may help: the bound is on what is found, not on what is looked at.
          *
@@ -4361,6 +4402,12 @@ export type GetEntityData = {
          */
         include?: string;
         /**
+         * Whether names of entities come beside them, of types with `x-label`: `label` of each entity, and `labels` of those that references lead to. The caller sees
+         * the names that its actions `label` and `read` cover. A page has at most 5,000 names, and ends before the item that has more.
+         *
+         */
+        labels?: Flag;
+        /**
          * The version to retrieve instead of the present one.
          */
         version?: string;
@@ -4617,6 +4664,12 @@ export type ListVersionsData = {
          * The `next` of a page, to get the page after it.
          */
         cursor?: string;
+        /**
+         * Whether names of entities come beside them, of types with `x-label`: `label` of each entity, and `labels` of those that references lead to. The caller sees
+         * the names that its actions `label` and `read` cover. A page has at most 5,000 names, and ends before the item that has more.
+         *
+         */
+        labels?: Flag;
     };
     url: '/rest/entity/{name}/{key}/history';
 };

@@ -89,12 +89,13 @@ export class Entities<T extends object, S extends ErrorStyle> {
     options: GetOptions & Including,
   ): Promise<Outcome<S, Entity<T> & WithIncluded<I>>>;
   async get(key: Int64, options?: GetOptions): Promise<Outcome<S, Entity<T>>>;
-  async get(key: Int64, { version, asOf, fields, include, ...options }: GetOptions & Partial<Including> = {}): Promise<unknown> {
+  async get(key: Int64, { version, asOf, fields, include, labels, ...options }: GetOptions & Partial<Including> = {}): Promise<unknown> {
     const query = {
       ...(version !== undefined && { version: String(version) }),
       ...(asOf !== undefined && { asOf }),
       ...(fields && { fields: fields.join() }),
       ...(include && include.length > 0 && { include: include.join() }),
+      ...(labels && { labels: '1' as const }),
     };
     const result = await operations.getEntity({ client: this.#client, path: this.#path(key), query, ...options });
     return this.#entity(include ? mapResult(result, withIncluded) : result);
@@ -115,8 +116,8 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /** The versions of the entity, newest first: up to 100 (`limit`), from the `next` of an earlier page on (`cursor`). */
-  async history(key: Int64, { limit = 20, cursor, ...options }: HistoryOptions = {}): Promise<Outcome<S, History<T>>> {
-    const query = { limit: String(limit), ...(cursor !== undefined && { cursor }) };
+  async history(key: Int64, { limit = 20, cursor, labels, ...options }: HistoryOptions = {}): Promise<Outcome<S, History<T>>> {
+    const query = { limit: String(limit), ...(cursor !== undefined && { cursor }), ...(labels && { labels: '1' as const }) };
     const result = await operations.listVersions({ client: this.#client, path: this.#path(key), query, ...options });
     return deliverResult(this.#style, result as Result<History<T>>);
   }

@@ -1,9 +1,13 @@
 /** The types of entities, and of what calls on entities take. */
-import type { Entity as StoredEntity, EntityHistory, EntityVersion, Fields } from '../../generated/client/types.gen.ts';
+import type { Entity as StoredEntity, EntityHistory, EntityVersion, Fields, Labels } from '../../generated/client/types.gen.ts';
 import type { CallOptions, WriteOptions } from './operation.ts';
 
 /** An entity whose fields are of type `T`, as plain JSON. */
-export type Entity<T extends object = Fields> = Omit<StoredEntity, 'fields'> & { fields: T };
+export type Entity<T extends object = Fields> = Omit<StoredEntity, 'fields'> & {
+  fields: T;
+  /** The names of what its references lead to, by name and key, if `labels` asked for them. */
+  labels?: Labels;
+};
 
 /** The part of an entity that a conditional change needs: its key and its version. */
 export type Version = Pick<StoredEntity, 'key' | 'version'>;
@@ -23,6 +27,8 @@ export interface HistoryOptions extends CallOptions {
   limit?: number;
   /** The `next` of the page before. */
   cursor?: string;
+  /** Whether names of entities come beside the versions, in `label` and `labels`. */
+  labels?: boolean;
 }
 
 export interface UpsertOptions extends WriteOptions {
@@ -37,4 +43,6 @@ export interface GetOptions extends CallOptions {
   asOf?: string;
   /** The fields to send, with dots into objects; by default all. */
   fields?: readonly string[];
+  /** Whether names of entities come beside it, in `label` and `labels`. */
+  labels?: boolean;
 }

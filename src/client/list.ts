@@ -74,9 +74,11 @@ export type EntityFilter<T extends object = Fields> = { [K in keyof T]?: FieldFi
   $createdBy?: FieldFilter<string>;
   $updatedAt?: FieldFilter<string>;
   $updatedBy?: FieldFilter<string>;
+  /** The name of the entity, if its type has `x-label`. */
+  $label?: FieldFilter<string>;
 };
 
-type EnvelopeField = '$key' | '$version' | '$createdAt' | '$createdBy' | '$updatedAt' | '$updatedBy';
+type EnvelopeField = '$key' | '$version' | '$createdAt' | '$createdBy' | '$updatedAt' | '$updatedBy' | '$label';
 /** The name of a field of `T`, three names deep: more would be too many for a type that contains itself. */
 export type FieldName<T, Depth extends unknown[] = []> = Depth['length'] extends 3
   ? never
@@ -104,6 +106,8 @@ export interface ListOptions<T extends object = Fields> extends CallOptions {
   fields?: readonly string[];
   /** The references to follow: up to five, with a dot to the next one. What they lead to is in `included`. */
   include?: readonly string[];
+  /** Whether names of entities come beside them: `label` of each, and those of what references lead to in `labels`. */
+  labels?: boolean;
   /** Whether each page has the number of entities that the filter finds; `none` by default. */
   count?: NonNullable<EntityQuery['count']>;
   /** `only` lists what is in the trash, see {@link Entities.trash}. */
@@ -138,7 +142,7 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
   readonly #origins = new WeakMap<object, { cursor: string | undefined; etag: string | null }>();
 
   constructor(client: Client, style: S, name: string, listed: ListOptions<T>) {
-    const { filter, search, sort, limit, fields, include, count, deleted, ...options } = listed;
+    const { filter, search, sort, limit, fields, include, labels, count, deleted, ...options } = listed;
     this.#client = client;
     this.#style = style;
     this.#name = name;
@@ -149,6 +153,7 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
       ...(limit !== undefined && { limit }),
       ...(fields && { fields: [...fields] }),
       ...(include && { include: [...include] }),
+      ...(labels && { labels }),
       ...(count && { count }),
       ...(deleted && { deleted }),
     };
@@ -157,8 +162,9 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Entity<T> & W, void> {
     for await (const page of this.pages()) {
-      const { items, included, withheld } = page as EntityPage<T> & Partial<WithIncluded>;
-      for (const item of items) yield (included ? { ...item, included, withheld } : item) as Entity<T> & W;
+      const { items, included, withheld, labels } = page as EntityPage<T> & Partial<WithIncluded>;
+      const beside = { ...(included && { included, withheld }), ...(labels && { labels }) };
+      for (const item of items) yield (included || labels ? { ...item, ...beside } : item) as Entity<T> & W;
     }
   }
 
@@ -211,7 +217,7 @@ export function withIncluded<A extends Partial<WithIncluded>>(answer: A): A & Wi
 }
 
 /** The parameters of `listEntities`; undefined for a query that does not fit into a URL. */
-function urlQuery({ filter, sort, limit, fields, include, ...others }: Omit<EntityQuery, 'filter'> & { filter?: object }) {
+function urlQuery({ filter, sort, limit, fields, include, labels, ...others }: Omit<EntityQuery, 'filter'> & { filter?: object }) {
   const text = filter && exactJson(filter);
   // A comma separates names in a URL, and a list without names has no text.
   const isAmbiguous = fields?.length === 0 || [...(sort ?? []), ...(fields ?? []), ...(include ?? [])].some((name) => name.includes(','));
@@ -222,6 +228,7 @@ function urlQuery({ filter, sort, limit, fields, include, ...others }: Omit<Enti
     ...(limit !== undefined && { limit: String(limit) }),
     ...(fields && { fields: fields.join() }),
     ...(include && include.length > 0 && { include: include.join() }),
+    ...(labels && { labels: '1' as const }),
     ...others,
   };
   return new URLSearchParams(query).toString().length > urlLimits.query ? undefined : query;

@@ -14,12 +14,13 @@ export interface LiveProcess {
 }
 
 /**
- * What version 0.1.0 does not know: rules of grants, the action `label`, the sensitive fields of types, and the keywords of types for texts, forms and zones.
+ * What version 0.1.0 does not know: rules of grants, the action `label`, the sensitive fields of types, and the keywords of types for texts, forms and zones (`texts`) and for
+ * names of entities (`names`).
  */
-export type KnownRight = 'rule' | 'label' | 'sensitive' | 'texts';
+export type KnownRight = 'rule' | 'label' | 'sensitive' | 'texts' | 'names';
 
 /** The ones that this version enforces. */
-const known: readonly KnownRight[] = ['rule', 'label', 'sensitive', 'texts'];
+const known: readonly KnownRight[] = ['rule', 'label', 'sensitive', 'texts', 'names'];
 
 /** The row of this process. */
 export interface ProcessRow {

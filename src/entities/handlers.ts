@@ -24,7 +24,8 @@ import { describePath, shownPath, type AccessPath } from './querying/access-path
 import { readIncludes } from './querying/include.ts';
 import { itemTexts } from '../json/json-parts.ts';
 import { readKey } from './key.ts';
-import { readListBody, readListQuery } from './querying/list-request.ts';
+import { readWantedLabels } from './querying/labels.ts';
+import { readListBody, readListQuery, type WantedBeside } from './querying/list-request.ts';
 import { pageLinks } from './links.ts';
 import { scopeFor } from './querying/scope.ts';
 import { shownTypes } from './shown-rows.ts';
@@ -76,13 +77,20 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
     deleted === undefined ? authorize(principal, name, 'read') : authorizeTrash(principal, name);
   const includesOf = (principal: Principal, of: { name: string; type: EntityType | undefined }, names: readonly string[] = []) =>
     readIncludes(entityTypes, principal, of, names);
+  const labelsOf = (principal: Principal, of: { name: string; type: EntityType | undefined }, isWanted: boolean | undefined) =>
+    isWanted ? readWantedLabels(entityTypes, principal, of) : undefined;
+  const besideOf = async (
+    principal: Principal,
+    of: { name: string; type: EntityType | undefined },
+    { names, hasLabels }: { names: readonly string[] | undefined; hasLabels: boolean | undefined },
+  ): Promise<WantedBeside> => ({ ...(await includesOf(principal, of, names)), labels: await labelsOf(principal, of, hasLabels) });
   return {
     async listEntities({ params, query, headers, principal, caller, request }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
         readListQuery(
           query,
-          await includesOf(principal, { name: params.name, type }, query.include?.split(',')),
+          await besideOf(principal, { name: params.name, type }, { names: query.include?.split(','), hasLabels: query.labels === '1' }),
           scopeFor(filterSources, principal, { name: params.name, type }),
         ),
       );
@@ -99,7 +107,7 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const found = await reading.page(permit, { caller, headers }, async (type) =>
         readListBody(
           query,
-          await includesOf(principal, { name: params.name, type }, query.include),
+          await besideOf(principal, { name: params.name, type }, { names: query.include, hasLabels: query.labels }),
           scopeFor(filterSources, principal, { name: params.name, type }),
         ),
       );
@@ -173,11 +181,13 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       const permit = authorize(principal, params.name, 'read');
       const type = await entityTypes.find(params.name);
       const key = readKey(params.key);
-      if (query.fields !== undefined || query.include !== undefined) {
+      if (query.fields !== undefined || query.include !== undefined || query.labels === '1') {
         const shown = shownTypes(type?.fields ?? undeclaredFields, permit.view);
-        const request = readViewQuery(query, await includesOf(principal, { name: params.name, type }, query.include?.split(',')), shown);
+        const of = { name: params.name, type };
+        const viewed = readViewQuery(query, await includesOf(principal, of, query.include?.split(',')), shown);
+        const request = { ...viewed, labels: await labelsOf(principal, of, query.labels === '1') };
         const read = () => findView(store, permit, key, request);
-        const light = query.include === undefined ? await findLight(store, permit, key) : undefined;
+        const light = query.include === undefined && !request.labels ? await findLight(store, permit, key) : undefined;
         // A view of a small entity takes no place among heavy reads.
         const view =
           light && light.fields !== null ? await read() : await admission.run('heavy-read', { flow: permit.userName, caller }, read);
@@ -199,9 +209,13 @@ export function entityHandlers(context: EntityContext, presentPrincipal: Present
       return { status: 200, headers: { ETag: etagOf(tag) }, body: representEntity(row) };
     },
 
-    async listVersions({ params, query: { limit = '20', cursor }, headers, principal, caller }) {
+    async listVersions({ params, query: { limit = '20', cursor, labels: hasLabels }, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      const found = await reading.versions(permit, { caller, headers }, readKey(params.key), { limit: Number(limit), cursor });
+      const labels =
+        hasLabels === '1'
+          ? await readWantedLabels(entityTypes, principal, { name: params.name, type: await entityTypes.find(params.name) })
+          : undefined;
+      const found = await reading.versions(permit, { caller, headers }, readKey(params.key), { limit: Number(limit), cursor, labels });
       return { status: 200, headers: consistencyOf(found), body: found.value };
     },
 

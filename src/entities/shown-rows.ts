@@ -56,7 +56,7 @@ export const isNeverShown = (view: FieldView, [name = '']: Field): boolean => vi
 /** The companion table with the columns and indexes of fields that all rows show. */
 export function shownCompanion(companion: Companion, view: FieldView): Companion {
   if (view.kind === 'whole') return companion;
-  const columns = companion.columns.filter(({ field }) => isShown(view, field));
+  const columns = companion.columns.filter(({ field, label = [field] }) => label.every((part) => isShown(view, part)));
   const names = new Set(columns.map(({ name }) => name));
   const isOfShown = (used: readonly string[]) => used.every((name) => name === 'key' || names.has(name));
   return {
@@ -76,6 +76,7 @@ export function shownTypes(types: FieldTypes, view: FieldView): FieldTypes {
   const asSeen = (field: Field): Field => (isHidden(field) ? [otherFields, ...field.slice(1)] : field);
   return {
     ...types,
+    labelParts: types.labelParts?.every((part) => isShown(view, part)) ? types.labelParts : undefined,
     typeOf: (field) => types.typeOf(asSeen(field)),
     ...(types.declares && { declares: (field) => types.declares?.(asSeen(field)) === true }),
     ...(types.textsOf && { textsOf: (field) => types.textsOf?.(asSeen(field)) }),

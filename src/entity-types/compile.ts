@@ -1,6 +1,6 @@
 /** Makes the validator of a type from its document. */
 import { isDeepStrictEqual } from 'node:util';
-import { readableCompanion, type Companion } from '../entities/companion/layout.ts';
+import { labelColumn, readableCompanion, type Companion } from '../entities/companion/layout.ts';
 import { Problem } from '../problems/errors.ts';
 import type { FaultCode } from '../problems/faults.ts';
 import type { Field, FieldTypes } from '../filter/fields.ts';
@@ -77,7 +77,11 @@ function readableType(revision: string, document: Schema, companion: Companion |
     revision,
     document,
     findMisspelt: misspeltFinder(schema, companion),
-    fields: { ...comparedTypes(fieldTypesOf(schema), companion), collationOf: (field) => collations.get(field.join('.')) },
+    fields: {
+      ...comparedTypes(fieldTypesOf(schema), companion),
+      labelParts: (companion ? labelColumn(companion) : undefined)?.label,
+      collationOf: (field) => collations.get(field.join('.')),
+    },
     declaredFields: () => (declared ??= declaredFields(schema)),
     isPlaceholder: false,
     mayBeUnfit: false,

@@ -13,6 +13,7 @@ const knowledgeOf: Readonly<Record<string, KnownRight>> = {
   [labelsKeyword]: 'texts',
   [formKeyword]: 'texts',
   [zoneKeyword]: 'texts',
+  'x-label': 'names',
 };
 
 /** The knowledge that a process needs for the new document, and not for the one in force. */

@@ -48,7 +48,13 @@ function entriesOf(document: Schema): RuleEntry[] {
   const keywords: RuleKeywords = document;
   const collations = keywords['x-collation'] ?? {};
   const collationOf = (name: string) => (Object.hasOwn(collations, name) ? collations[name] : undefined);
-  const { 'x-unique': uniques = [], 'x-index': indexes = [], 'x-references': references = {}, 'x-search': search } = keywords;
+  const {
+    'x-unique': uniques = [],
+    'x-index': indexes = [],
+    'x-references': references = {},
+    'x-search': search,
+    'x-label': label,
+  } = keywords;
   return [
     ...uniques.map(({ fields, fold = false }, at) => ({
       pointer: `/x-unique/${at}`,
@@ -68,6 +74,7 @@ function entriesOf(document: Schema): RuleEntry[] {
     ...(search
       ? [{ pointer: '/x-search', meaning: ['x-search', search.fields.map((name) => typed(name)), search.language ?? 'simple'] }]
       : []),
+    ...(label ? [{ pointer: '/x-label', meaning: ['x-label', label.map((name) => typed(name)), collationOf('$label')] }] : []),
     // The indexes of the field say what is built.
     ...Object.entries(collations).map(([name, language]) => ({
       pointer: pointerTo(['x-collation', name]),

@@ -1,14 +1,14 @@
-/** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
+/** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references`, `x-search`, `x-collation` and `x-label`. */
 import { indexedMember, isText, isTextIndexRule, ruleKeywords, rulesOf, type RuleKeywords } from '../entities/companion/rule-layout.ts';
 import type { Fault } from '../problems/faults.ts';
-import type { FieldTypes, ScalarType } from '../filter/fields.ts';
+import { labelField, type FieldTypes, type ScalarType } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';
 import { readField, unknownField } from '../filter/sort.ts';
 import { pointerTo } from '../problems/pointer.ts';
 import { faultsOf } from '../problems/validation-faults.ts';
 import { compileSchema } from '../json-schema/validator.ts';
 import { allowsNull, declaresField } from './field-types.ts';
-import type { Schema } from './subschemas.ts';
+import { isSchemaObject, type Schema } from './subschemas.ts';
 import { validatorOptions } from './validator.ts';
 
 /** The text search configurations that PostgreSQL has from version 15 on. */
@@ -69,6 +69,7 @@ const ruleSchema = {
       additionalProperties: false,
       properties: { fields: { ...fieldNames, maxItems: 8, uniqueItems: true }, language: { enum: languages } },
     },
+    'x-label': { ...fieldNames, maxItems: 3, uniqueItems: true },
     'x-collation': {
       type: 'object',
       maxProperties: 16,
@@ -96,7 +97,8 @@ export function faultsOfRules(document: Schema, types: FieldTypes): Fault[] {
 export function unreadableRules(document: Schema, types: FieldTypes): string[] {
   return ruleKeywords.flatMap((keyword) => {
     if (!(keyword in document)) return [];
-    const rules = { [keyword]: document[keyword] };
+    // An index may name the label.
+    const rules = Object.fromEntries([keyword, 'x-label'].flatMap((name) => (name in document ? [[name, document[name]]] : [])));
     const errors = form.errorsOf(rules).filter((error) => !limits.includes(error.keyword));
     if (errors.length > 0) return errors.map(({ instancePath }) => instancePath);
     try {
@@ -136,7 +138,7 @@ class RuleFaults {
       for (const [at, name] of rule.entries()) {
         const bare = name.replace(/^-/, '');
         if (seen.has(bare)) this.#refuse(['x-index', index, at], { code: 'repeated' });
-        else if (!indexedMember(bare)) this.#fieldType(bare, ['x-index', index, at]);
+        else if (!indexedMember(bare) && !this.#isLabel(bare)) this.#fieldType(bare, ['x-index', index, at]);
         seen.add(bare);
       }
     }
@@ -153,12 +155,34 @@ class RuleFaults {
       const type = this.#fieldType(name, place);
       if (type !== undefined && !isText(type)) this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string' } });
     }
+    for (const [at, name] of (keywords['x-label'] ?? []).entries()) this.#testPart(name, ['x-label', at], references);
     for (const name of Object.keys(keywords['x-collation'] ?? {})) {
+      if (this.#isLabel(name)) continue;
       const type = this.#fieldType(name, ['x-collation', name]);
       if (type !== undefined && type !== 'string')
         this.#refuse(['x-collation', name], { code: 'invalid-type', values: { allowed: 'string' } });
     }
     return this.#faults;
+  }
+
+  #isLabel(name: string): boolean {
+    return name === labelField[0] && 'x-label' in this.#document;
+  }
+
+  /** A name has the same text for every caller and in every language, and only what it is made of changes it. */
+  #testPart(name: string, place: readonly (string | number)[], references: object): void {
+    const type = this.#fieldType(name, place);
+    if (type === undefined) return;
+    if (!['string', 'number', 'decimal', 'int64', 'date'].includes(type))
+      this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string, number, integer, decimal, int64, date' } });
+    else if (this.#isSensitive(name)) this.#refuse(place, { code: 'contradictory', values: { keyword: 'x-sensitive' } });
+    else if (Object.hasOwn(references, name)) this.#refuse(place, { code: 'contradictory', values: { keyword: 'x-references' } });
+  }
+
+  #isSensitive(name: string): boolean {
+    const { properties } = this.#document;
+    const schema = isSchemaObject(properties) ? properties[name.split('.')[0] ?? ''] : undefined;
+    return isSchemaObject(schema) && schema['x-sensitive'] === true;
   }
 
   /** The type of the field that a rule names; undefined, with a fault, if it has not one scalar type. */

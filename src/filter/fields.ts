@@ -20,6 +20,15 @@ export type FieldType = ScalarType | ArrayType | 'object' | 'any';
  */
 export type Field = readonly string[];
 
+/** The name of an entity, which the service makes of its fields. It is in no envelope. */
+export const labelField: Field = ['$label'];
+
+/** Whether a filter or a sort that names this names the label. */
+export const isLabelName = (name: string, { labelParts }: Pick<FieldTypes, 'labelParts'>): boolean =>
+  labelParts !== undefined && name === labelField[0];
+
+export const isLabel = (field: Field): boolean => field.length === 1 && field[0] === labelField[0];
+
 /** The types of the fields of one entity name. */
 export interface FieldTypes {
   /** The type of the field; undefined for one that the declared type does not have. */
@@ -35,6 +44,8 @@ export interface FieldTypes {
    * this member no field has folded texts.
    */
   foldingOf?(field: Field): number | 'unindexed' | undefined;
+  /** The fields of which the names of entities are made, if a filter and a sort may name `$label`. Without this member they may not. */
+  labelParts?: readonly Field[] | undefined;
   /** What the field refers to; undefined for a field that is no reference. Without this member no filter looks through references. */
   targetOf?(field: Field): Target | undefined;
   /** The reference to this name that the text `name.field` has; undefined if there is none. Without this member nothing refers to it. */

@@ -5,7 +5,17 @@
 import { maximumFaults, type Fault } from '../problems/faults.ts';
 import { expectedOneOf } from '../problems/expected.ts';
 import { looksLikeName, placeOf, positionsIn } from '../problems/pointer.ts';
-import { isEnvelopeName, isOfEnvelope, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
+import {
+  isEnvelopeName,
+  isLabel,
+  isLabelName,
+  isOfEnvelope,
+  envelopeTypes,
+  labelField,
+  type Field,
+  type FieldType,
+  type FieldTypes,
+} from './fields.ts';
 import { operandName, readOperand, type OperandReference } from './operands.ts';
 import { ruleLimits, type FilterLimits } from './limits.ts';
 import { foldedOperators, operators, operatorsOf, typeName, type TestedField } from './operators.ts';
@@ -16,7 +26,7 @@ type Parsed = { filter: Filter } | { faults: Fault[] };
 
 /** The rule of a grant over entities with these fields, read as {@link parseFilter} reads a filter of a caller. */
 export function parseRule(value: unknown, types: FieldTypes, variables: VariableTypes): Parsed {
-  return parseFilter(value, types, ruleLimits, variables);
+  return parseFilter(value, { ...types, labelParts: undefined }, ruleLimits, variables);
 }
 
 /**
@@ -77,6 +87,7 @@ class FilterReader {
     if (name === '$some') return this.#some(member, path, depth);
     if (name === '$none') return not(this.#some(member, path, depth));
     if (isEnvelopeName(name)) return this.#test([name], envelopeTypes[name], member, path, depth);
+    if (isLabelName(name, this.#types)) return this.#test(labelField, 'string', member, path, depth);
     if (name.startsWith('$')) return this.#refuse(path, { code: 'not-addressable' });
     return this.#field([name], member, path, depth);
   }
@@ -194,7 +205,7 @@ class FilterReader {
   }
 
   #foldingOf(field: Field): ReturnType<NonNullable<FieldTypes['foldingOf']>> {
-    return isOfEnvelope(field) ? undefined : this.#types.foldingOf?.(field);
+    return isOfEnvelope(field) || isLabel(field) ? undefined : this.#types.foldingOf?.(field);
   }
 
   /** The tests of the entity that the reference leads to. */

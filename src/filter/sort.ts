@@ -1,7 +1,17 @@
 /** Reads the sort of a list: names of fields, `-` in front for descending, dots into objects. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Unplaced } from './parse.ts';
-import { envelopeTypes, isEnvelopeName, isKey, type Field, type FieldType, type FieldTypes, type ScalarType } from './fields.ts';
+import {
+  envelopeTypes,
+  isEnvelopeName,
+  isKey,
+  isLabelName,
+  labelField,
+  type Field,
+  type FieldType,
+  type FieldTypes,
+  type ScalarType,
+} from './fields.ts';
 import { conjuncts, type Filter } from './syntax.ts';
 import { looksLikeName } from '../problems/pointer.ts';
 
@@ -33,7 +43,11 @@ export function parseSort(names: readonly string[], types: FieldTypes): { sort: 
   names.forEach((name, index) => {
     const descending = name.startsWith('-');
     const bare = descending ? name.slice(1) : name;
-    const found = isEnvelopeName(bare) ? { field: [bare], type: envelopeTypes[bare] } : readField(bare, types);
+    const found = isEnvelopeName(bare)
+      ? { field: [bare], type: envelopeTypes[bare] }
+      : isLabelName(bare, types)
+        ? { field: labelField, type: 'string' as const }
+        : readField(bare, types);
     if ('code' in found) return void faults.push({ index, ...found });
     const { field, type } = found;
     if (typeof type !== 'string' || type === 'object') return void faults.push({ index, code: 'not-filterable' });

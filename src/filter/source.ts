@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import { Problem } from '../problems/errors.ts';
-import { envelopeTypes, isEnvelopeName, type EnvelopeName, type Field, type ScalarType } from './fields.ts';
+import { envelopeTypes, isEnvelopeName, isLabel, type EnvelopeName, type Field, type ScalarType } from './fields.ts';
 
 export interface Source {
   /** The field as jsonb; SQL null if the entity does not have it. */
@@ -69,6 +69,7 @@ export function rowSource(table: string, columns = envelopeColumns, column = 'fi
   const fields = sql.raw(`${table}.${column}`);
   return {
     json(field) {
+      if (isLabel(field)) throw labelNeedsColumn();
       return isEnvelopeName(field[0]) ? sql`to_jsonb(${envelopeValue(field[0], table, columns)})` : memberAt(fields, field);
     },
     typed(field, type, collation) {
@@ -76,6 +77,7 @@ export function rowSource(table: string, columns = envelopeColumns, column = 'fi
         const value = envelopeValue(field[0], table, columns);
         return type === 'string' ? sql`${value} collate "C"` : value;
       }
+      if (isLabel(field)) throw labelNeedsColumn();
       return asType(memberAt(fields, field), type, collation);
     },
     matches() {
@@ -83,6 +85,9 @@ export function rowSource(table: string, columns = envelopeColumns, column = 'fi
     },
   };
 }
+
+/** SQL cannot make the name of an entity: only the companion table has it. */
+const labelNeedsColumn = () => new Problem('query-too-expensive', { faults: [{ pointer: '', code: 'needs-index' }] });
 
 /** The table `entity`, or a subquery of that name with its columns. */
 export const entitySource: Source = rowSource('entity');

@@ -273,7 +273,7 @@ export const de: Catalogue = {
     'too-many-tests':
       'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.][ Rolle: {role}.][ Profil: {profile}.][ Regeln für: {rules}.]',
     'duplicate-value':
-      'Eine andere Entität hat diesen Wert.[ Es ist die der Zeile {row} der Datei.][ Sie hat den Schlüssel {key}.][ Diese Felder sind gemeinsam eindeutig: {fields}.]',
+      'Eine andere Entität hat diesen Wert.[ Es ist die der Zeile {row} der Datei.][ Sie hat den Schlüssel {key}.][ Sie heißt {label}.][ Diese Felder sind gemeinsam eindeutig: {fields}.]',
     'reference-not-found': 'Es gibt keine Entität mit diesem Schlüssel.',
     referenced: 'Andere Entitäten oder Typen verweisen darauf.[ Typen: {types}.][ Entitäten namens {name}: {count}.]',
     'too-many-referrers':

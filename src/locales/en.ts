@@ -256,7 +256,7 @@ export const en: Catalogue = {
     'too-many-tests':
       'The filter has too many tests.[ Maximum number: {limit}.][ Role: {role}.][ Profile: {profile}.][ Rules for: {rules}.]',
     'duplicate-value':
-      'Another entity has this value.[ It is that of row {row} of the file.][ Its key is {key}.][ These fields are unique together: {fields}.]',
+      'Another entity has this value.[ It is that of row {row} of the file.][ Its key is {key}.][ It is {label}.][ These fields are unique together: {fields}.]',
     'reference-not-found': 'There is no entity with this key.',
     referenced: 'Other entities or types refer to this.[ Types: {types}.][ Entities called {name}: {count}.]',
     'too-many-referrers':

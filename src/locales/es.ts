@@ -262,7 +262,7 @@ export const es: Catalogue = {
     'too-many-tests':
       'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.][ Rol: {role}.][ Perfil: {profile}.][ Reglas para: {rules}.]',
     'duplicate-value':
-      'Otra entidad tiene este valor.[ Es la de la fila {row} del archivo.][ Su clave es {key}.][ Estos campos son únicos en conjunto: {fields}.]',
+      'Otra entidad tiene este valor.[ Es la de la fila {row} del archivo.][ Su clave es {key}.][ Su nombre es {label}.][ Estos campos son únicos en conjunto: {fields}.]',
     'reference-not-found': 'No existe ninguna entidad con esta clave.',
     referenced: 'Otras entidades o tipos hacen referencia a este elemento.[ Tipos: {types}.][ Entidades llamadas {name}: {count}.]',
     'too-many-referrers':

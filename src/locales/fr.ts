@@ -267,7 +267,7 @@ export const fr: Catalogue = {
     'too-many-tests':
       'Le filtre a trop de conditions.[ Nombre maximal : {limit}.][ Rôle : {role}.][ Profil : {profile}.][ Règles pour : {rules}.]',
     'duplicate-value':
-      'Une autre entité a cette valeur.[ C’est celle de la ligne {row} du fichier.][ Sa clé est {key}.][ Ces champs sont uniques ensemble : {fields}.]',
+      'Une autre entité a cette valeur.[ C’est celle de la ligne {row} du fichier.][ Sa clé est {key}.][ Son nom est {label}.][ Ces champs sont uniques ensemble : {fields}.]',
     'reference-not-found': 'Il n’existe aucune entité avec cette clé.',
     referenced: 'D’autres entités ou types font référence à cet élément.[ Types : {types}.][ Entités nommées {name} : {count}.]',
     'too-many-referrers':

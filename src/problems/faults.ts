@@ -87,7 +87,7 @@ export const faultValues = {
   'not-a-reference': { allowed: 'text' },
   'needs-index': { fields: 'text', entry: 'text', path: 'text', share: 'text' },
   'too-many-tests': { limit: 'number', role: 'text', profile: 'text', rules: 'text' },
-  'duplicate-value': { row: 'text', key: 'text', fields: 'text' },
+  'duplicate-value': { row: 'text', key: 'text', label: 'text', fields: 'text' },
   'not-supported': { statement: 'text', instead: 'text', removed: 'text', surplus: 'text' },
   contradictory: { keyword: 'text' },
   absent: {

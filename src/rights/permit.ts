@@ -4,7 +4,7 @@ import { Problem } from '../problems/errors.ts';
 import { ChangeRule } from './change-rule.ts';
 import { coverageOf, digestOf, type Coverage } from './coverage.ts';
 import { fieldRightsOf, type FieldRights } from './field-rights.ts';
-import { noFields } from './field-set.ts';
+import { hasField, noFields } from './field-set.ts';
 import { viewOf, wholeView, type EntityRights, type FieldView } from './field-view.ts';
 import { anyGrant, coversAll, ownGrant, type Grant } from './grant.ts';
 import type { Principal } from './principal.ts';
@@ -175,6 +175,19 @@ function viewFor(principal: Principal, entity: string, grants: readonly Grant[])
 /** The entities to which the caller may refer, whatever the scopes of its credential. Undefined: none. */
 export const referableRows = (principal: Principal, entity: string): Coverage | undefined =>
   coverageFor(principal, entity, 'label', 'read');
+
+/**
+ * The entities called `entity` whose names the caller may see: those that grants of `label` cover, and those of which grants of `read` show all `parts`. A scope must have
+ * `read` or `label` of the name. Undefined: none.
+ */
+export function namedRows(principal: Principal, entity: string, parts: readonly (readonly string[])[]): Coverage | undefined {
+  const sensitive = sensitiveOf(principal, entity);
+  const showsParts = ({ read }: Grant) => parts.every(([name = '']) => hasField(read, name, sensitive));
+  const isInScopeOf = (action: Action) => isInScope(principal, entity, action);
+  if (!isInScopeOf('label') && !isInScopeOf('read')) return undefined;
+  const reading = readGrants(principal, entity).filter(showsParts);
+  return coverageOf([...grantsFor(principal, entity, 'label'), ...reading], callerOf(principal));
+}
 
 /** Returns whether a grant of `read` shows the caller a field, in whatever row. */
 export function shownSomewhere(principal: Principal, entity: string): (name: string) => boolean {

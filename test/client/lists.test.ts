@@ -233,6 +233,22 @@ describe('include', () => {
     expectTypeOf(plain).not.toExtend<WithIncluded>();
   });
 
+  test('with labels has the names of entities and of what they refer to', async () => {
+    const person = { type: 'string', format: 'int64' };
+    await declareType(service(), 'guest', { type: 'object', 'x-label': ['name'], properties: { name: { type: 'string' } } });
+    await declareType(service(), 'visit', { type: 'object', 'x-references': { guest: { to: 'guest' } }, properties: { guest: person } });
+    const client = clientOf(service(), { credential: { apiKey } });
+    const { key } = await client.entities<{ name: string }>('guest').create({ name: 'Ann' });
+    const visits = client.entities<{ guest: string }>('visit');
+    const visit = await visits.create({ guest: key });
+    const labels = { guest: { [key]: 'Ann' } };
+    expect((await visits.list({ labels: true }).page()).labels).toEqual(labels);
+    expect((await allOf(visits.list({ labels: true })))[0]?.labels).toEqual(labels);
+    expect((await visits.get(visit.key, { labels: true })).labels).toEqual(labels);
+    expect((await visits.history(visit.key, { labels: true })).labels).toEqual(labels);
+    expect((await allOf(client.entities('guest').list({ labels: true, filter: { $label: 'Ann' } })))[0]?.label).toBe('Ann');
+  });
+
   test('gives a single entity what it refers to, or some of its fields', async () => {
     const bill = await bills().get<Payers>(keys[1] ?? '', { include: ['payer'] });
     expect([bill.fields.total, bill.included.payer?.[bill.fields.payer]?.fields.name, bill.withheld]).toEqual([1, 'Ben', []]);

@@ -169,7 +169,7 @@ const keywords = (
   'contains properties patternProperties additionalProperties propertyNames unevaluatedItems unevaluatedProperties type enum const multipleOf maximum ' +
   'exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems maxContains minContains maxProperties ' +
   'minProperties required dependentRequired title description default deprecated readOnly writeOnly examples format contentEncoding contentMediaType ' +
-  'contentSchema x-unique x-references x-search x-history x-soft-delete x-if-match x-collation x-title x-description x-labels x-form x-zone'
+  'contentSchema x-unique x-references x-search x-history x-soft-delete x-if-match x-collation x-title x-description x-labels x-form x-zone x-label'
 ).split(' ');
 const oddValues = [
   null,

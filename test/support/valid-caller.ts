@@ -232,7 +232,7 @@ export class ValidCaller {
     getEntity: async (caller, draft) => ({
       ...(await this.#newEntity(caller, draft)),
       ...(draft.lot % 4 === 0
-        ? { without: ['fields', 'include', 'asOf', 'deleted'], query: { version: '1' } }
+        ? { without: ['fields', 'include', 'labels', 'asOf', 'deleted'], query: { version: '1' } }
         : { without: ['version', 'asOf', 'deleted'] }),
     }),
     listVersions: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), without: ['cursor'] }),

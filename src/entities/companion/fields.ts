@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { BoundValue } from './bounds.ts';
 import type { Companion, CompanionColumn } from './layout.ts';
 import { clockValue } from '../../filter/clock.ts';
-import { isKey, type Field, type ScalarType } from '../../filter/fields.ts';
+import { isKey, isLabel, type Field, type ScalarType } from '../../filter/fields.ts';
 import { indexedLength } from './rule-layout.ts';
 import { searchMatches } from './search.ts';
 import { inSchema } from './table.ts';
@@ -43,7 +43,7 @@ export interface BoundFields<C = Companion | undefined> extends Source {
 /** The fields over the rows of `entity`. The companion table has the texts that the type searches, and its folded texts; a look at its primary key finds them (rule 64). */
 export function bindToEntities(companion: Companion | undefined): BoundFields {
   return boundFields(companion, (field, type, collation, column) =>
-    companion && column && type === 'folded'
+    companion && column && (type === 'folded' || isLabel(field))
       ? sql`(select ${sql.ref(`texts.${column.name}`)} from ${inSchema(companion.table)} as texts where texts.key = entity.key)`
       : entitySource.typed(field, type, collation),
   );
@@ -82,7 +82,7 @@ function boundFields<C extends Companion | undefined>(companion: C, expressionOf
     companion,
     of,
     typed: (field, type, collation) => of(field, type, collation).expression,
-    json: (field) => entitySource.json(field),
+    json: (field) => (isLabel(field) ? sql`to_jsonb(${of(field, 'string').expression})` : entitySource.json(field)),
     matches: (words) => (companion ? searchMatches(companion, words) : entitySource.matches(words)),
   };
 }

@@ -58,9 +58,15 @@ export interface CompanionColumn {
   fold: boolean;
   /** The language whose order the text has (BCP 47); undefined for that of code points. */
   collation?: string;
+  /** The fields that the names of entities are made of, for a column of the label; undefined for any other. */
+  label?: readonly Field[];
   /** The most characters of a text, since an entry of an index has 2,704 bytes at most; undefined for a value that is no text. */
   maximumLength?: number | undefined;
 }
+
+/** The column with the names of entities in the order of code points; undefined for a type without `x-label`. */
+export const labelColumn = ({ columns }: Companion): CompanionColumn | undefined =>
+  columns.find(({ label, collation }) => label !== undefined && collation === undefined);
 
 /** The values of a row by the names of its columns and texts, as JSON values that PostgreSQL reads as the types of `columns.ts`. */
 export type CompanionValues = Record<string, string | number | boolean | null>;

@@ -1,11 +1,13 @@
 /** The rules in the document of an entity type, and the companion table that they need. */
 import { isDeepStrictEqual } from 'node:util';
-import type { envelopeTypes, Field, FieldTypes, ScalarType } from '../../filter/fields.ts';
+import { labelField, type envelopeTypes, type Field, type FieldTypes, type ScalarType } from '../../filter/fields.ts';
 import { readField } from '../../filter/sort.ts';
 import type { Companion, CompanionColumn, CompanionIndex, CompanionReference, CompanionSubstring, CompanionUnique } from './layout.ts';
 
+const [labelName = ''] = labelField;
+
 /** The names of the keywords. */
-export const ruleKeywords = ['x-unique', 'x-index', 'x-references', 'x-search', 'x-collation'] as const;
+export const ruleKeywords = ['x-unique', 'x-index', 'x-references', 'x-search', 'x-collation', 'x-label'] as const;
 
 /** An index of a text, or with `substring` of its parts; with `fold` of the text without regard to case and accents. */
 interface TextIndexRule {
@@ -26,6 +28,8 @@ export interface RuleKeywords {
   /** By the name of the field. */
   'x-references'?: Readonly<Record<string, { to: string; onDelete?: CompanionReference['onDelete'] }>>;
   'x-search'?: { fields: readonly string[]; language?: string };
+  /** The fields whose values are the name of an entity. */
+  'x-label'?: readonly string[];
   /** The language of the texts of a field, by the name of the field. */
   'x-collation'?: Readonly<Record<string, string>>;
 }
@@ -43,6 +47,7 @@ export function indexedMember(name: string): ScalarType | undefined {
 interface RuleField {
   field: Field;
   type: ScalarType;
+  label?: readonly Field[] | undefined;
 }
 
 export interface Rules {
@@ -51,6 +56,8 @@ export interface Rules {
   substrings: readonly RuleField[];
   references: readonly (RuleField & Pick<CompanionReference, 'to' | 'onDelete'>)[];
   search: { fields: readonly Field[]; language: string } | undefined;
+  /** The names of entities, each in its order; none without `x-label`. */
+  labels: readonly (RuleField & { collation: string | undefined })[];
 }
 
 /** The rules of an accepted document, whose fields have `types`. */
@@ -61,7 +68,9 @@ export function rulesOf(keywords: RuleKeywords, types: FieldTypes): Rules {
       throw new Error(`a rule names ${name}, which is no field with one scalar type`);
     return { field: found.field, type: found.type };
   };
+  const parts = keywords['x-label']?.map((name) => fieldAt(name).field);
   const indexedAt = (name: string): RuleField => {
+    if (parts && name === labelField[0]) return { field: labelField, type: 'string', label: parts };
     const member = indexedMember(name);
     return member ? { field: [name], type: member } : fieldAt(name);
   };
@@ -84,6 +93,14 @@ export function rulesOf(keywords: RuleKeywords, types: FieldTypes): Rules {
       Object.assign(fieldAt(name), { to, onDelete }),
     ),
     search: search && { fields: search.fields.map((name) => fieldAt(name).field), language: search.language ?? 'simple' },
+    labels: parts
+      ? [...new Set([undefined, collations[labelName]])].map((collation) => ({
+          field: labelField,
+          type: 'string',
+          label: parts,
+          collation,
+        }))
+      : [],
   };
 }
 
@@ -94,6 +111,8 @@ export function foldedFields({ indexes, substrings }: Rules): Field[] {
 
 /** Characters of a text that all texts of an index share. PostgreSQL takes up to 4 bytes for each. */
 export const indexedLength = 600;
+/** The most characters of the name of an entity. */
+const labelLength = 200;
 /** Characters of a text whose parts an index finds. PostgreSQL takes 3 ms for the trigrams of so many. */
 const substringLength = 10_000;
 
@@ -105,8 +124,9 @@ export const isText = (type: ScalarType): boolean => type === 'string' || type =
  * Null for a type without rules that no other type refers to.
  */
 export function companionOf(rules: Rules, id: number, previous: Companion | null, isReferenced: boolean): Companion | null {
-  const { uniques, indexes, substrings, references, search } = rules;
-  if (!isReferenced && !search && uniques.length + indexes.length + substrings.length + references.length === 0) return null;
+  const { uniques, indexes, substrings, references, search, labels } = rules;
+  const count = uniques.length + indexes.length + substrings.length + references.length + labels.length;
+  if (!isReferenced && !search && count === 0) return null;
   return new RuleLayout(`x${id}`, previous).companion(rules);
 }
 
@@ -122,7 +142,7 @@ class RuleLayout {
     this.#next = previous?.next ?? 1;
   }
 
-  companion({ uniques, indexes, substrings, references, search }: Rules): Companion {
+  companion({ uniques, indexes, substrings, references, search, labels }: Rules): Companion {
     const previous = this.#previous;
     const columnsOf = (fields: readonly (RuleField & { collation?: string | undefined })[], fold = false) => {
       const length = Math.floor(indexedLength / fields.filter(({ type }) => isText(type)).length);
@@ -158,21 +178,27 @@ class RuleLayout {
         isFolded: true as const,
       },
     };
+    for (const label of labels) this.#column(label, false, labelLength);
     return { table: this.#table, columns: this.#columns, ...layout, next: this.#next, state: 'ready' };
   }
 
   /** The name of the column of the field. A text must fit the index with the least room for it. */
-  #column({ field, type, collation }: RuleField & { collation?: string | undefined }, fold: boolean, length?: number): string {
+  #column({ field, type, label, collation }: RuleField & { collation?: string | undefined }, fold: boolean, length?: number): string {
     const isColumn = (each: CompanionColumn) =>
-      each.type === type && each.fold === fold && each.collation === collation && isDeepStrictEqual(each.field, field);
+      isDeepStrictEqual(each.label, label) &&
+      each.type === type &&
+      each.fold === fold &&
+      each.collation === collation &&
+      isDeepStrictEqual(each.field, field);
     const known = this.#columns.find(isColumn);
-    const maximumLength = isText(type) ? Math.min(length ?? Infinity, known?.maximumLength ?? Infinity) : undefined;
+    const most = label ? labelLength : Infinity;
+    const maximumLength = isText(type) ? Math.min(length ?? Infinity, known?.maximumLength ?? Infinity, most) : undefined;
     if (known) {
       known.maximumLength = maximumLength;
       return known.name;
     }
     const name = this.#previous?.columns.find(isColumn)?.name ?? `c${this.#next++}`;
-    this.#columns.push({ name, field, type, fold, maximumLength, ...(collation !== undefined && { collation }) });
+    this.#columns.push({ name, field, type, fold, maximumLength, ...(collation !== undefined && { collation }), ...(label && { label }) });
     return name;
   }
 

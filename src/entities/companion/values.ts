@@ -50,7 +50,8 @@ export interface RowChange {
 export function rowChangeOf(companion: Companion, patch: Readonly<Record<string, unknown>>): RowChange | null | undefined {
   const { columns, search, state } = companion;
   const isGiven = ({ field: [member = ''] }: { field: Field }) => Object.hasOwn(patch, member);
-  if (state === 'building' || search?.texts.some(isGiven)) return undefined;
+  const isOfLabel = columns.some(({ label = [] }) => label.some((field) => isGiven({ field })));
+  if (state === 'building' || isOfLabel || search?.texts.some(isGiven)) return undefined;
   const [ofFields, ofEnvelope] = [columns.filter(({ field }) => !isOfEnvelope(field)), columns.filter(({ field }) => isOfEnvelope(field))];
   const given = ofFields.filter(isGiven);
   if (given.length === 0 && !ofEnvelope.some(({ field }) => changedMembers.has(field[0]))) return null;
@@ -72,13 +73,28 @@ function valuesOf(columns: readonly CompanionColumn[], fields: unknown): { value
   const faults: Fault[] = [];
   const values: CompanionValues = {};
   for (const column of columns) {
-    const value = valueOf(column, memberAt(fields, column.field));
-    const { maximumLength } = column;
+    const { maximumLength, label } = column;
+    const value = label ? labelOf(label, fields, maximumLength) : valueOf(column, memberAt(fields, column.field));
     if (typeof value === 'string' && maximumLength !== undefined && isLongerThan(value, maximumLength))
       faults.push({ pointer: pointerTo(column.field), code: 'too-long', values: { maximum: maximumLength } });
     values[column.name] = value;
   }
   return faults.length > 0 ? { faults } : { values };
+}
+
+/** The name of an entity: the values of its parts, at most `maximum` characters of them. Null for an entity that has none of them. */
+export function labelOf(parts: readonly Field[], fields: unknown, maximum = Infinity): string | null {
+  const values = parts.flatMap((field) => {
+    const value = memberAt(fields, field);
+    return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
+  });
+  const label = values.filter((value) => value.trim() !== '').join(', ');
+  if (label === '') return null;
+  return isLongerThan(label, maximum)
+    ? Array.from(label.slice(0, 2 * maximum))
+        .slice(0, maximum)
+        .join('')
+    : label;
 }
 
 /** The member at the field, which is below objects only; undefined if there is none. */

@@ -13,6 +13,12 @@ import { shownFields, shownNames } from '../../rights/field-view.ts';
 import type { EntityTypes } from '../../entity-types/types.ts';
 import { prepareCovered } from '../covered-statements.ts';
 import { findEntity, findLight } from '../find-entity.ts';
+import { memberAt, labelOf } from '../companion/values.ts';
+import { withoutTransaction } from '../../database/read-transaction.ts';
+import { isInt64 } from '../../json/int64.ts';
+import { parseJson } from '../../json/parse-json.ts';
+import { readLabels, withLabel, type WantedLabels } from '../querying/labels.ts';
+import { isShown } from '../shown-rows.ts';
 import { atPosition, type Cursors } from '../querying/cursors.ts';
 import { representEntity } from '../represent.ts';
 import { historyRetention } from '../retention.ts';
@@ -157,6 +163,8 @@ export interface VersionQuery {
   limit: number;
   cursor: string | undefined;
   keep: string;
+  /** The names to send; undefined for none. */
+  labels?: WantedLabels | undefined;
 }
 
 /** A page of versions, newest first. Throws 404 if the permit covers no such entity and no version that is kept, and 400 for a cursor of another history. */
@@ -165,25 +173,52 @@ export async function listVersions(
   cursors: Cursors,
   permit: Permit<'read'>,
   key: string,
-  { limit, cursor, keep }: VersionQuery,
+  { limit, cursor, keep, labels }: VersionQuery,
 ): Promise<JsonText<components['schemas']['EntityHistory']>> {
   const binding = JSON.stringify(['history', permit.userName, permit.entity, key]);
   const from = cursor === undefined ? undefined : await cursors.open(cursor, binding);
   if (cursor !== undefined && !from) throw new Problem('malformed-request', { faults: [{ parameter: 'cursor', code: 'invalid-cursor' }] });
-  const found = await reads.run(listFrom(permit), { ...permitValues(permit), key, keep, before: from?.key ?? null, limit });
+  const listed = await reads.run(listFrom(permit), { ...permitValues(permit), key, keep, before: from?.key ?? null, limit });
   // An entity that has not changed for long has no version that is kept.
-  if (found.length === 0 && !from && !(await findLight(reads, permit, key))) throw new Problem('not-found');
-  const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
-  const rows = cut === -1 ? found : found.slice(0, cut);
+  if (listed.length === 0 && !from && !(await findLight(reads, permit, key))) throw new Problem('not-found');
+  const cut = listed.findIndex(({ fields }, index) => fields === null || index === limit);
+  const rows = cut === -1 ? listed : listed.slice(0, cut);
   const last = cut === -1 ? undefined : rows.at(-1);
   const sealed = last && (await cursors.seal({ direction: 'next', values: [], key: last.id }, binding));
   const next = sealed === undefined ? null : atPosition(sealed, await reads.position());
-  const items = rows.map(({ operation, fields, changed, ...row }) => {
-    const { text } = representEntity({ ...row, fields: fields ?? '{}' });
+  const found = labels && (await labelsOfVersions(reads, permit, rows, labels));
+  const items = rows.map(({ operation, fields, changed, ...row }, index) => {
+    const text = withLabel(representEntity({ ...row, fields: fields ?? '{}' }).text, found?.own[index]);
     return `{"operation":"${operation}",${text.slice(1, -1)},"changed":${JSON.stringify(changed)}}`;
   });
   const partial = permit.coverage.kind === 'all' ? '' : ',"partial":true';
-  return new JsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}${partial}}`);
+  return new JsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}${found ? `,${found.member}` : ''}${partial}}`);
+}
+
+/**
+ * The names of what the versions refer to, as they are now. A version has the name of its own values, if the caller sees all fields of it in every version.
+ */
+async function labelsOfVersions(
+  reads: Reads,
+  { view }: Permit<'read'>,
+  rows: readonly ListedChange[],
+  labels: WantedLabels,
+): Promise<{ own: (string | undefined)[]; member: string }> {
+  const versions = rows.map(({ key, fields }) => ({ key, values: parseJson(fields ?? '{}') }));
+  const items = versions.map(({ key, values }) => ({
+    key,
+    references: labels.references.map(({ field }) => {
+      const value = memberAt(values, field);
+      return typeof value === 'string' && isInt64(value) ? value : null;
+    }),
+  }));
+  const { member } = await readLabels(withoutTransaction(reads), items, { ...labels, own: undefined });
+  const parts = labels.own?.column.label ?? [];
+  const isSeen = parts.length > 0 && parts.every((part) => isShown(view, part));
+  return {
+    own: versions.map(({ values }) => (isSeen ? (labelOf(parts, values, labels.own?.column.maximumLength) ?? undefined) : undefined)),
+    member,
+  };
 }
 
 /**

@@ -21,8 +21,8 @@ export function pastEntity(
   entity: string,
   query: EntityQuery,
 ): PastEntity | undefined {
-  const { version, asOf, deleted, fields, include } = query;
-  const [parameter, other] = Object.entries({ version, asOf, deleted, fields, include }).flatMap(([name, value]) =>
+  const { version, asOf, deleted, fields, include, labels } = query;
+  const [parameter, other] = Object.entries({ version, asOf, deleted, fields, include, labels }).flatMap(([name, value]) =>
     value === undefined ? [] : [name],
   );
   const isPast = version !== undefined || asOf !== undefined || deleted !== undefined;

@@ -23,7 +23,7 @@ export interface PageShape {
   bytes: number;
   projection?: Projection | undefined;
   /** The references whose keys each row has. */
-  includes?: readonly Include[];
+  includes?: readonly Pick<Include, 'field'>[];
   /** Whether the rows are those in the trash. */
   isTrash?: boolean;
 }

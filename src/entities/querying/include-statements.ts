@@ -13,7 +13,7 @@ import { rowColumnList, type EntityRow } from '../row.ts';
 import { entityOf, shownColumns, shownRows } from '../shown-rows.ts';
 
 /** SQL: the keys that the references of a row of `entity` have, in the order of `includes`; null where a field is no key. */
-export function referencesOf(includes: readonly Include[]): RawBuilder<(string | null)[]> {
+export function referencesOf(includes: readonly Pick<Include, 'field'>[]): RawBuilder<(string | null)[]> {
   return sql`array[${sql.join(includes.map(({ field }) => sql`${entitySource.typed(field, 'int64')}::text`))}]::text[]`;
 }
 
@@ -25,7 +25,7 @@ export function viewQuery(
   permit: Permit<'read'>,
   key: string,
   projection: Projection | undefined,
-  includes: readonly Include[],
+  includes: readonly Pick<Include, 'field'>[],
 ): CompiledQuery<ReferringRow> {
   const rows = shownRows(permit);
   return sql<ReferringRow>`

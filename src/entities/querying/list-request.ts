@@ -11,6 +11,7 @@ import { all, type Filter } from '../../filter/syntax.ts';
 import { withVariables } from '../../filter/variables.ts';
 import { readJson } from '../../json/json.ts';
 import type { Include, ReadIncludes } from './include.ts';
+import type { WantedLabels } from './labels.ts';
 import type { MatchTargets, ReadScope } from './scope.ts';
 import { readProjection, type Projection } from './projection.ts';
 
@@ -30,6 +31,8 @@ export interface ListRequest {
   projection: Projection | undefined;
   /** The references to follow. */
   includes: readonly Include[];
+  /** The names to send; undefined for none. */
+  labels: WantedLabels | undefined;
   count: CountKind;
   /** Whether the entities in the trash are listed, instead of live ones. */
   isTrash: boolean;
@@ -59,7 +62,7 @@ type Query = Partial<NonNullable<operations['listEntities']['parameters']['query
 /** Reads the parameters of a URL. Throws 400 for a filter that is no JSON, and 422 for one that is not accepted. */
 export async function readListQuery(
   { filter, search, sort, limit, cursor, fields, count, deleted }: Query,
-  includes: ReadIncludes,
+  beside: WantedBeside,
   readScope: ReadScope,
 ): Promise<ListRequest> {
   return await readRequest(
@@ -72,7 +75,8 @@ export async function readListQuery(
       fields: fields?.split(','),
       count,
       deleted,
-      includes,
+      includes: beside,
+      labels: beside.labels,
     },
     readScope,
     urlCarrier,
@@ -83,11 +87,16 @@ export async function readListQuery(
 /** Reads the body of a query. Throws 422 for what is not accepted. */
 export async function readListBody(
   body: components['schemas']['EntityQuery'],
-  includes: ReadIncludes,
+  beside: WantedBeside,
   readScope: ReadScope,
 ): Promise<ListRequest> {
   const { filter = {}, search, sort = [], limit = defaultLimit, cursor, fields, count, deleted } = body;
-  return await readRequest({ filter, search, sort, limit, cursor, fields, count, deleted, includes }, readScope, bodyCarrier, bodyLimits);
+  return await readRequest(
+    { filter, search, sort, limit, cursor, fields, count, deleted, includes: beside, labels: beside.labels },
+    readScope,
+    bodyCarrier,
+    bodyLimits,
+  );
 }
 
 function readFilterText(text: string): unknown {
@@ -106,7 +115,14 @@ interface RawRequest {
   count: CountKind | undefined;
   deleted: 'only' | undefined;
   includes: ReadIncludes;
+  labels: WantedLabels | undefined;
 }
+
+/** The entities and names that a request wants beside its entities. */
+export type WantedBeside = ReadIncludes & {
+  /** The names to send; undefined for none. */
+  labels?: WantedLabels | undefined;
+};
 
 async function readRequest(
   { includes, ...raw }: RawRequest,
@@ -115,10 +131,10 @@ async function readRequest(
   limits: Readonly<FilterLimits>,
 ): Promise<ListRequest> {
   const { fields, targets, variables } = await readScope(raw.filter);
-  // An entity in the trash has no row with folded texts.
-  const compared = raw.deleted === 'only' ? { ...fields, foldingOf: () => undefined } : fields;
+  // An entity in the trash has no row with folded texts and no name.
+  const compared = raw.deleted === 'only' ? { ...fields, foldingOf: () => undefined, labelParts: undefined } : fields;
   const filter = parseFilter(raw.filter, compared, limits, variables);
-  const sort = parseSort(raw.sort, fields);
+  const sort = parseSort(raw.sort, compared);
   const projection = raw.fields && readProjection(raw.fields, fields);
   if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection) || 'faults' in includes) {
     const faults = [
@@ -139,6 +155,7 @@ async function readRequest(
     cursor: raw.cursor,
     projection: projection?.projection,
     includes: includes.includes,
+    labels: raw.labels,
     count: raw.count ?? 'none',
     isTrash: raw.deleted === 'only',
     canonical: JSON.stringify([raw.filter, sort.sort, raw.search, ...(raw.deleted === undefined ? [] : [raw.deleted])]),

@@ -22,6 +22,7 @@ import { bindQuery } from './bind.ts';
 import { selectedRowsOf } from './column-statements.ts';
 import { countQuery, estimateQuery } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
+import { itemsWithin, projectedKeys, readLabels, withLabel, type FoundLabels, type LabelledItem } from './labels.ts';
 import type { ListRequest } from './list-request.ts';
 import { followMatches, hasMatch, withFoundKeys } from './match.ts';
 import { representEntity } from '../represent.ts';
@@ -92,8 +93,10 @@ interface List {
 }
 
 function listOf({ cursors, permit, request }: Pick<List, 'cursors' | 'permit' | 'request'>, companion: Companion | undefined): List {
-  const { filter, search, sort, limit, projection, includes, isTrash } = request;
-  const page = { limit, bytes: maximumBytes, projection, includes, isTrash };
+  const { filter, search, sort, limit, projection, includes, labels, isTrash } = request;
+  // The keys of the references to follow come first.
+  const followed = [...includes, ...(labels?.references ?? [])];
+  const page = { limit, bytes: maximumBytes, projection, includes: followed, isTrash };
   const relevantTo = sort.length === 0 ? search : undefined;
   const path = accessPathOf(bindQuery({ filter, sort, relevantTo, ...page }, permit, companion));
   // With the types, because the values of a cursor are cast to them.
@@ -138,13 +141,16 @@ async function readListPage(run: Run, list: List, cursor: CursorPosition | undef
   const path = await within(request, 'sort', () => affordablePath(run, list.path, cursor));
   if (!path) throw needsIndex(request, permit, list.path);
   const found = await within(request, 'filter', () => readPage(run, path, cursor));
-  const texts = found.rows.map((row) => representEntity(row).text);
-  const included = await readReferences(run, request, found.rows, texts);
-  const rows = found.rows.slice(0, included?.kept);
+  const labelled = labelledItems(request, found.rows);
+  const readable = labelled && request.labels ? found.rows.slice(0, itemsWithin(labelled, request.labels)) : found.rows;
+  const texts = readable.map((row) => representEntity(row).text);
+  const included = await readReferences(run, request, readable, texts);
+  const rows = readable.slice(0, included?.kept);
+  const labels = await labelsOf(run, request, labelled?.slice(0, rows.length));
   const onwards = rows.length < found.rows.length ? positionOf(rows.at(-1)) : found.next;
   const back = cursor && positionOf(rows[0]);
   const isBackwards = cursor?.direction === 'prev';
-  const items = texts.slice(0, rows.length);
+  const items = texts.slice(0, rows.length).map((text, index) => withLabel(text, labels?.of(rows[index]?.key ?? '')));
   if (isBackwards) items.reverse();
   const count = await countOf(run, list);
   const seal = async (direction: 'next' | 'prev', position: RowPosition | undefined) =>
@@ -152,7 +158,7 @@ async function readListPage(run: Run, list: List, cursor: CursorPosition | undef
   const [next, prev] = await Promise.all([seal('next', isBackwards ? back : onwards), seal('prev', isBackwards ? onwards : back)]);
   const counted = count ? `,"count":${JSON.stringify(count)}` : '';
   const partial = permit.coverage.kind === 'all' ? '' : ',"partial":true';
-  const end = `${counted}${included ? `,${included.members}` : ''}${partial}}`;
+  const end = `${counted}${included ? `,${included.members}` : ''}${labels ? `,${labels.member}` : ''}${partial}}`;
   const textWith = (edges: Edges) => `{"items":[${items.join(',')}],"next":${quoted(edges.next)},"prev":${quoted(edges.prev)}${end}`;
   return { next, prev, path, textWith };
 }
@@ -167,6 +173,19 @@ async function readReferences(
   if (request.includes.length === 0) return undefined;
   const items = rows.map(({ references }, index) => ({ text: texts[index] ?? '', references: references ?? [] }));
   return await within(request, 'include', () => readIncluded(run, items, request, maximumBytes));
+}
+
+/** The rows with the keys of the references whose names the caller wants, unless it wants no field with them. */
+function labelledItems({ includes, labels, projection }: ListRequest, rows: readonly PageRow[]): LabelledItem[] | undefined {
+  return (
+    labels &&
+    rows.map(({ key, references }) => ({ key, references: projectedKeys(labels, projection, references?.slice(includes.length) ?? []) }))
+  );
+}
+
+async function labelsOf(run: Run, request: ListRequest, items: readonly LabelledItem[] | undefined): Promise<FoundLabels | undefined> {
+  const { labels } = request;
+  return labels && items && (await within(request, 'filter', () => readLabels(run, items, labels)));
 }
 
 async function countOf(run: Run, { permit, request, path }: List): Promise<Page['count']> {

@@ -11,6 +11,7 @@ import { entityTag, viewTag } from '../etag.ts';
 import type { Include, ReadIncludes } from './include.ts';
 import { viewQuery } from './include-statements.ts';
 import { readIncluded } from './included.ts';
+import { projectedKeys, readLabels, withLabel, type WantedLabels } from './labels.ts';
 import { placeFaults, urlCarrier } from './list-request.ts';
 import { readProjection, type Projection } from './projection.ts';
 import { representEntity } from '../represent.ts';
@@ -19,6 +20,8 @@ interface ViewRequest {
   /** The fields to send; undefined for all. */
   projection: Projection | undefined;
   includes: readonly Include[];
+  /** The names to send; undefined for none. */
+  labels?: WantedLabels | undefined;
 }
 
 /** The parameters of `getEntity` in the URL. */
@@ -41,12 +44,16 @@ export async function findView(
   request: ViewRequest,
 ): Promise<{ body: JsonText<components['schemas']['EntityView']>; tag: string } | undefined> {
   const run = withoutTransaction(store);
-  const [row] = await run(viewQuery(permit, key, request.projection, request.includes), 'by-index');
+  const { projection, includes, labels } = request;
+  const [row] = await run(viewQuery(permit, key, projection, [...includes, ...(labels?.references ?? [])]), 'by-index');
   if (!row) return undefined;
   const { text } = representEntity(row);
-  if (request.includes.length === 0) return { body: new JsonText(text), tag: entityTag(permit.view, row) };
+  if (includes.length === 0 && !labels) return { body: new JsonText(text), tag: entityTag(permit.view, row) };
   // One entity is never cut.
-  const { members } = await readIncluded(run, [{ text, references: row.references }], request, 0);
-  const body = `${text.slice(0, -1)},${members}}`;
+  const included = includes.length === 0 ? undefined : await readIncluded(run, [{ text, references: row.references }], request, 0);
+  const item = labels && { key, references: projectedKeys(labels, projection, row.references.slice(includes.length)) };
+  const found = item && (await readLabels(run, [item], labels));
+  const members = [included?.members, found?.member].flatMap((member) => (member === undefined ? [] : `,${member}`));
+  const body = `${withLabel(text, found?.of(key)).slice(0, -1)}${members.join('')}}`;
   return { body: new JsonText(body), tag: viewTag(row.version, body) };
 }

@@ -45,7 +45,7 @@ export class EntityReading {
   ): Promise<FreshResult<ListedPage>> {
     return readByType(this.#types, permit.entity, async (type) => {
       const request = await requestFor(type);
-      const spansTypes = request.targets.size > 0 || includesReadOthers(request.includes);
+      const spansTypes = request.targets.size > 0 || request.labels !== undefined || includesReadOthers(request.includes);
       const read = await this.#begin(permit, from, type, request.cursor, spansTypes);
       return await this.#admission.run('list', { flow: permit.userName, caller: from.caller }, () =>
         read((reads) => listEntities(reads, this.#cursors, permit, request, type?.companion)),
@@ -76,7 +76,7 @@ export class EntityReading {
     query: Omit<VersionQuery, 'keep'>,
   ): Promise<FreshResult<JsonText<Schemas['EntityHistory']>>> {
     const type = await this.#types.find(permit.entity);
-    const read = await this.#begin(permit, from, type, query.cursor);
+    const read = await this.#begin(permit, from, type, query.cursor, query.labels !== undefined);
     const keep = historyRetention(type?.document);
     return await this.#admission.run('heavy-read', { flow: permit.userName, caller: from.caller }, () =>
       read((reads) => listVersions(reads, this.#cursors, permit, key, { ...query, keep })),

@@ -1,7 +1,14 @@
 /** The statements that find an entity by the values of a unique rule. Each is built for one request, because it depends on the companion table. */
 import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from '../companion/columns.ts';
-import type { Companion, CompanionColumn, CompanionUnique, CompanionValues } from '../companion/layout.ts';
+import {
+  labelColumn,
+  readableCompanion,
+  type Companion,
+  type CompanionColumn,
+  type CompanionUnique,
+  type CompanionValues,
+} from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
 import { rowsOfPermit, type CoveredRows } from '../../rights/coverage.ts';
 import { fieldsOfPermit, type EntityRights } from '../../rights/field-view.ts';
@@ -37,20 +44,23 @@ export function showsUnique({ columns }: Companion, unique: CompanionUnique, { v
 export const findKeyByUnique = (companion: Companion, unique: CompanionUnique, values: CompanionValues): RawBuilder<{ key: string }> =>
   sql<{ key: string }>`select key from ${inSchema(companion.table)} where ${hasValues(companion, unique, values)}`;
 
-/** SQL: the key of the entity with the values of the rule, if the rights cover it and show its fields of the rule. A value that `values` lacks is that of the entity with the key `own`. */
+/** SQL: the key of the entity with the values of the rule, and its name if the type has names, if the rights cover it and show its fields of the rule. A value that `values` lacks is that of the entity with the key `own`. */
 export function coveredKey(
   rights: CoveredRows & EntityRights,
   companion: Companion,
   unique: CompanionUnique,
   values: CompanionValues,
   own: string | undefined,
-): RawBuilder<{ key: string }> {
+): RawBuilder<{ key: string; label?: string | null }> {
   const table = inSchema(companion.table);
+  const readable = readableCompanion(companion);
+  const named = readable && labelColumn(readable);
+  const label = named ? sql`, found.${sql.ref(named.name)} as label` : sql``;
   const kept = unique.columns.filter((name) => !Object.hasOwn(values, name));
   const likeOwn = kept.map((name) => sql`${sql.ref(name)} = (select ${sql.ref(name)} from ${table} where key = ${own}::bigint)`);
   const given = { ...unique, columns: unique.columns.filter((name) => !kept.includes(name)) };
-  return sql<{ key: string }>`
-    select entity.key::text as key from ${table} as found
+  return sql<{ key: string; label?: string | null }>`
+    select entity.key::text as key${label} from ${table} as found
     join entity on ${rowsOfPermit(rights)} and entity.key = found.key ${showsUnique(companion, unique, rights)}
     where ${sql.join([hasValues(companion, given, values), ...likeOwn], sql` and `)}`;
 }

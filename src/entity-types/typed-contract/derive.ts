@@ -55,6 +55,7 @@ export class PartMaker {
     const filters = new Filters(components, types, {
       references: rules.references.flatMap(({ field }) => (isRead(field) ? [field] : [])),
       folded: foldedFields(rules).filter(isRead),
+      hasLabel: rules.labels.some(({ label = [] }) => label.every(([field = '']) => !fields || fields.of(field).showing === 'always')),
     });
     const hasNew = created !== shown && may(actions, 'create');
     const seesFields = may(actions, 'read', 'type', ...writing);

@@ -25,6 +25,8 @@ interface RuledFields {
   references: readonly Field[];
   /** Those whose texts are compared without regard to case and accents too. */
   folded: readonly Field[];
+  /** Whether `$label` is a name of filters and sorts. */
+  hasLabel: boolean;
 }
 
 const has = (fields: readonly Field[], field: Field): boolean => fields.some((each) => isDeepStrictEqual(each, field));
@@ -45,7 +47,7 @@ export class Filters {
   /** The filter of the type; `name` is that of its schema. */
   filter(document: Schema, name: string, title: string): Schema {
     const self = referTo(name);
-    const envelope = Object.entries(envelopeTypes).map(([member, type]): [string, unknown] => [member, this.#scalar(type)]);
+    const envelope = Object.entries(this.#computed()).map(([member, type]): [string, unknown] => [member, this.#scalar(type)]);
     const list = (description: string) => ({ type: 'array', description, items: self });
     return {
       type: 'object',
@@ -68,10 +70,15 @@ export class Filters {
     return { type: 'object', description, minProperties: 1, maxProperties: 1, additionalProperties: { type: 'object' } };
   }
 
+  /** The members of the envelope, and the name of the entity. */
+  #computed() {
+    return this.#ruled.hasLabel ? { ...envelopeTypes, $label: 'string' as const } : envelopeTypes;
+  }
+
   /** The name of each field that a list can be sorted by, and the same with `-` for descending. */
   sort(document: Schema): Schema {
     const { fields, isComplete } = this.#sortable(document);
-    const names = [...fields, ...Object.keys(envelopeTypes)].flatMap((name) => [name, `-${name}`]);
+    const names = [...fields, ...Object.keys(this.#computed())].flatMap((name) => [name, `-${name}`]);
     const known = { type: 'string', description: 'A field, `-` in front for descending, with dots into objects.', enum: names };
     if (isComplete && !this.#isOpen([])) return known;
     return {
