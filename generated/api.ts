@@ -1635,7 +1635,7 @@ export interface components {
         /** @description A value of a field. */
         FieldOption: {
             /** @description A text, a number, true or false. */
-            value: unknown;
+            value: string | number | boolean;
             /** @description The text of `x-labels`, else the value. */
             label: string;
         };

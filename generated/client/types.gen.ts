@@ -1117,7 +1117,7 @@ export type FieldOption = {
     /**
      * A text, a number, true or false.
      */
-    value: unknown;
+    value: string | number | boolean;
     /**
      * The text of `x-labels`, else the value.
      */
