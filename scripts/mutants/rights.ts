@@ -21,6 +21,7 @@ const tests = [
   'test/rights/coverage.test.ts',
   'test/rights/field-view.test.ts',
   'test/rights/permit.test.ts',
+  'test/rights/combined-grants.test.ts',
   'test/rights/rules.test.ts',
   'test/rights/judgements.test.ts',
   'test/rights/reference-rules.test.ts',
@@ -28,6 +29,8 @@ const tests = [
   'test/entities/writing/known-faults.test.ts',
   'test/entity-types/sensitive-fields.test.ts',
   'test/entities/writing/references.test.ts',
+  'test/rights/hidden-fields.test.ts',
+  'test/rights/acceptance.test.ts',
   'test/rights/random-rights.test.ts',
   'test/races/rights.test.ts',
 ];

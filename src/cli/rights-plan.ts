@@ -156,7 +156,7 @@ function describeProfile({ profile, people: holders, keys, effects }: RightsPlan
 }
 
 /** The effects that concern no single profile. */
-function linesOf({ attributes, locks }: RightsPlan): string[] {
+function linesOf({ attributes, locks, warnings }: RightsPlan): string[] {
   const declared = attributes.flatMap(({ path, effect, unfit }) => {
     const missing = unfit > 0 ? `: ${count(unfit, 'value is', 'values are')} not of the new type, and count as missing` : '';
     return effect === 'none' && unfit === 0 ? [] : [`${effect}  ${path}${missing}`];
@@ -166,7 +166,10 @@ function linesOf({ attributes, locks }: RightsPlan): string[] {
       ? `lock  the key ${lock.key} of ${lock.user} loses all its rights`
       : `lock  no user is left who may ${lock.action} ${lock.entity}`,
   );
-  const lines = [...declared, ...locked].map(printableText);
+  const warned = warnings.map(
+    ({ profile, path, reads }) => `warning  ${path} reads ${reads}, which people with the profile ${profile} may create without a check`,
+  );
+  const lines = [...declared, ...locked, ...warned].map(printableText);
   return lines.length > 0 ? [lines.join('\n')] : [];
 }
 

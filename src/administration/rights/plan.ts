@@ -14,6 +14,7 @@ import { assertRights } from './check.ts';
 import { locksOf, readHolders, type Lock } from './holders.ts';
 import { readRightsInForce } from './in-force.ts';
 import { readTypes } from './scope.ts';
+import { warningsOf, type RightsWarning } from './warnings.ts';
 
 /** The effects on the holders of a profile. */
 interface ProfilePlan {
@@ -39,6 +40,7 @@ export interface RightsPlan {
   attributes: readonly AttributePlan[];
   profiles: readonly ProfilePlan[];
   locks: readonly Lock[];
+  warnings: readonly RightsWarning[];
 }
 
 export interface RightsPlanRequest {
@@ -80,6 +82,7 @@ export async function planRights(db: Kysely<Database>, { files, claims, prune }:
     attributes,
     profiles,
     locks,
+    warnings: warningsOf({ after, steps, types, claims }),
   };
   return { plan, before, after };
 }
