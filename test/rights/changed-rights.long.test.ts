@@ -1,5 +1,5 @@
 /** 200 changes of attributes, grants and files while three processes behind a proxy serve: no answer by the old right after the command has ended (rule 62). */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,14 +13,17 @@ import { useService } from '../support/service.ts';
 const service = useService();
 const changes = 200;
 
+async function send(url: string, cookie: string | undefined, response: ServerResponse): Promise<void> {
+  const answer = await fetch(url, { headers: { cookie: cookie ?? '' } });
+  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+}
+
 /** A proxy that sends each request to the next of the targets. */
 async function roundRobin(targets: readonly string[]): Promise<string> {
   let next = 0;
   const server = createServer((request, response) => {
     const target = targets[next++ % targets.length] ?? '';
-    void fetch(target + request.url, { headers: { cookie: request.headers.cookie ?? '' } }).then(async (answer) => {
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-    });
+    void send(target + request.url, request.headers.cookie, response);
   });
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -28,7 +28,8 @@ export interface WarnedRights {
 export function warningsOf({ after, steps, types, claims }: WarnedRights): RightsWarning[] {
   const changed = new Set(steps.map(({ path }) => path));
   const variables = variableTypes(after, claims);
-  return [...after.profiles].toSorted().flatMap(([profile, { roles }]) => {
+  return [...after.profiles.keys()].toSorted().flatMap((profile) => {
+    const { roles = [] } = after.profiles.get(profile) ?? {};
     if (!changed.has(`profiles/${profile}`) && !roles.some((role) => changed.has(`roles/${role}`))) return [];
     const grants = roles.flatMap((role) => (after.roles.get(role)?.grants ?? []).map((grant) => ({ role, grant })));
     const created = grants.filter(({ grant }) => grant.actions.includes('create') && isUnchecked(grant)).map(({ grant }) => grant.entity);
