@@ -16,7 +16,7 @@ const rounds = 2;
 const cases = (['own', 'agent', 'badge'] satisfies RacedRule[]).flatMap((rule) => racedWrites.map((write) => [write, rule] as const));
 
 test.each(cases)(
-  `404 — %s under the rule %s, in ${rounds} rounds (check 9 and check 10 of rights, rule 179)`,
+  `404 — %s under the rule %s, in ${rounds} rounds (check 9 and check 10 of rights) (rule 179)`,
   { timeout: 60_000 },
   async (write, rule) => {
     for (let round = 0; round < rounds; round++) await races.run(rule, write);

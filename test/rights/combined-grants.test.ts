@@ -1,4 +1,4 @@
-/** What grants of several actions give together: update with read, trash, scopes, label, and rules that do not bind (rules 116, 168, 170 and 171). */
+/** Grants of several actions together: update with read, trash, scopes, label, and rules that do not bind. */
 import { beforeAll, expect, test } from 'vitest';
 import { coverageOf } from '../../src/rights/coverage.ts';
 import type { Grant } from '../../src/rights/grant.ts';

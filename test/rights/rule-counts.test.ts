@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 test.each(Object.keys(rules))(
-  '200 — exact, capped, and estimated as capped, under a rule that is %s (check 22 of rights, rule 64)',
+  '200 — exact, capped, and estimated as capped, under a rule that is %s (check 22 of rights) (rule 64)',
   async (name) => {
     const counts = [];
     for (const kind of ['exact', 'capped', 'estimated']) {
