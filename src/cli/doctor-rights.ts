@@ -2,10 +2,10 @@
 import { sql, type Kysely } from 'kysely';
 import { driftFromFiles } from '../administration/rights/drift.ts';
 import { readRightsDirectory } from '../administration/rights/read-directory.ts';
+import { listReferences, referencesUnread, updatesUnread } from '../administration/rights/unread.ts';
 import type { Database } from '../database/tables.ts';
 import type { Action, Condition } from '../rights/vocabulary.ts';
-import { listCompanions } from '../entity-types/store.ts';
-import { grantMap, type Grants } from '../rights/permit.ts';
+import { grantMap } from '../rights/permit.ts';
 import { okCheck, warningCheck, type CheckFinding } from './check.ts';
 
 interface ProfileGrant {
@@ -26,9 +26,7 @@ export async function checkReadRights(db: Kysely<Database>): Promise<CheckFindin
   const { rows } = await sql<ProfileGrant>`
     select profile.name as profile, entity, action, condition
     from profile join profile_role on profile_id = profile.id join role_grant using (role_id) order by profile.name`.execute(db);
-  const references = (await listCompanions(db)).flatMap(({ name, companion }) =>
-    companion.references.map(({ to }) => ({ from: name, to })),
-  );
+  const references = await listReferences(db);
   const ofProfiles = [...Map.groupBy(rows, ({ profile }) => profile)].flatMap(([profile, grants]) => {
     const granted = grantMap(grants);
     return [...updatesUnread(granted), ...referencesUnread(granted, references)].map((what) => `${profile} ${what}`);
@@ -66,26 +64,4 @@ async function keysThatUpdateUnread(db: Kysely<Database>): Promise<string[]> {
     const rows = (scopes ?? []).flatMap(({ entity, actions }) => actions.map((action) => ({ entity, action, condition: 'any' as const })));
     return updatesUnread(grantMap(rows)).map((what) => `the key ${name} of ${user} ${what}`);
   });
-}
-
-const conditionOf = (grants: Grants, name: string, ...actions: Action[]): Condition | undefined => {
-  const conditions = actions.flatMap((action) => [name, '*'].flatMap((each) => grants.get(each)?.get(action) ?? []));
-  return conditions.find((condition) => condition === 'any') ?? conditions[0];
-};
-
-function updatesUnread(grants: Grants): string[] {
-  const names = [...grants].flatMap(([name, actions]) => (actions.has('update') ? [name] : []));
-  return names.filter((name) => !conditionOf(grants, name, 'read')).map((name) => `updates ${name} without \`read\``);
-}
-
-function referencesUnread(grants: Grants, references: readonly { from: string; to: string }[]): string[] {
-  const findings = references.flatMap(({ from, to }) => {
-    if (!conditionOf(grants, from, 'create', 'update')) return [];
-    const seen = conditionOf(grants, to, 'label', 'read');
-    if (seen !== undefined && seen !== 'own') return [];
-    return [
-      `writes ${from}, which refers to ${to}, ${seen === 'own' ? 'and sees own entities of it alone' : 'without `label` or `read` of it'}`,
-    ];
-  });
-  return [...new Set(findings)];
 }

@@ -166,8 +166,10 @@ function linesOf({ attributes, locks, warnings }: RightsPlan): string[] {
       ? `lock  the key ${lock.key} of ${lock.user} loses all its rights`
       : `lock  no user is left who may ${lock.action} ${lock.entity}`,
   );
-  const warned = warnings.map(
-    ({ profile, path, reads }) => `warning  ${path} reads ${reads}, which people with the profile ${profile} may create without a check`,
+  const warned = warnings.map((warning) =>
+    'lacks' in warning
+      ? `warning  the profile ${warning.profile} ${warning.lacks}`
+      : `warning  ${warning.path} reads ${warning.reads}, which people with the profile ${warning.profile} may create without a check`,
   );
   const lines = [...declared, ...locked, ...warned].map(printableText);
   return lines.length > 0 ? [lines.join('\n')] : [];

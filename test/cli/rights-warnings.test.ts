@@ -53,9 +53,30 @@ test.each([
   );
 });
 
+test('a profile that writes needs a right to read, and one that refers label or read of the target, or the plan warns', async () => {
+  const member = (...actions: string[]) => ({ entity: 'member', actions });
+  const project = (...actions: string[]) => ({ entity: 'project', actions });
+  const warned = async (...grants: object[]) => {
+    const directory = await rightsDirectory({
+      'roles/team.yaml': { description: '', grants },
+      'profiles/team.yaml': { label: 'Team', roles: ['team'] },
+    });
+    const { warnings } = JSON.parse((await admin.run(['rights', 'plan', directory, '--json'])).stdout) as { warnings: { lacks: string }[] };
+    const { stdout } = await admin.run(['rights', 'plan', directory]);
+    for (const { lacks } of warnings) expect(stdout).toContain(`warning  the profile team ${lacks}\n`);
+    return warnings.map(({ lacks }) => lacks);
+  };
+  const unreferred = 'writes member, which refers to project, without `label` or `read` of it';
+  expect(await warned(member('read', 'update'), project('label'))).toEqual([]);
+  expect(await warned(member('create'), project('read'))).toEqual([]);
+  expect(await warned(member('read', 'update'))).toEqual([unreferred]);
+  expect(await warned(member('create'))).toEqual([unreferred]);
+  expect(await warned(member('update'), project('label'))).toEqual(['updates member without `read`']);
+});
+
 test('no warning without a right to create, with a check, or for other entities', async () => {
   expect((await warningsWith()).warnings).toEqual([]);
   expect((await warningsWith({ entity: 'member', actions: ['create'], name: 'lead', check: { user: 'root' } })).warnings).toEqual([]);
   expect((await warningsWith({ entity: 'project', actions: ['create'] })).warnings).toEqual([]);
-  expect((await warningsWith({ entity: 'member', actions: ['update'] })).warnings).toEqual([]);
+  expect((await warningsWith({ entity: 'member', actions: ['read', 'update'] })).warnings).toEqual([]);
 });

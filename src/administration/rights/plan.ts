@@ -14,6 +14,7 @@ import { assertRights } from './check.ts';
 import { locksOf, readHolders, type Lock } from './holders.ts';
 import { readRightsInForce } from './in-force.ts';
 import { readTypes } from './scope.ts';
+import { listReferences } from './unread.ts';
 import { warningsOf, type RightsWarning } from './warnings.ts';
 
 /** The effects on the holders of a profile. */
@@ -82,7 +83,7 @@ export async function planRights(db: Kysely<Database>, { files, claims, prune }:
     attributes,
     profiles,
     locks,
-    warnings: warningsOf({ after, steps, types, claims }),
+    warnings: warningsOf({ after, steps, types, claims, references: await listReferences(db) }),
   };
   return { plan, before, after };
 }

@@ -1,14 +1,24 @@
-/** The rules of a plan that people could make cover more for themselves. */
+/** Warnings of a plan: rules that people could make cover more for themselves, and rights to write that requests cannot use. */
 import type { RuledType } from '../../authn/rule-book.ts';
 import { allTestsOf } from '../../filter/syntax.ts';
 import type { DeclaredTypes } from '../../rights/attribute-types.ts';
-import { conditionOf, pathOfGrant, ruleOf, type GrantDocument, type RightsDocuments } from '../../rights/documents.ts';
+import {
+  conditionOf,
+  pathOfGrant,
+  ruleOf,
+  singleGrants,
+  type GrantDocument,
+  type RightsDocuments,
+  type RoleDocument,
+} from '../../rights/documents.ts';
+import { grantMap } from '../../rights/permit.ts';
 import type { RightsStep } from '../../rights/plan.ts';
 import { bindRule } from '../../rights/rule.ts';
 import { scopeOf, variableTypes } from './scope.ts';
+import { referencesUnread, updatesUnread, type ReferencingType } from './unread.ts';
 
 /** A rule reads entities that people of the profile may create as they like. So they could make the rule cover what they want. */
-export interface RightsWarning {
+interface OpenRule {
   profile: string;
   /** Of the grant with the rule: `roles/clerk/order/region/read`. */
   path: string;
@@ -16,16 +26,26 @@ export interface RightsWarning {
   reads: string;
 }
 
+/** The profile writes what it may not read, or refers to what it may neither read nor see the name of. */
+interface UnreadRight {
+  profile: string;
+  /** A sentence whose subject is the profile. */
+  lacks: string;
+}
+
+export type RightsWarning = OpenRule | UnreadRight;
+
 export interface WarnedRights {
   after: RightsDocuments;
   steps: readonly RightsStep[];
   /** The types of the grants of files. */
   types: ReadonlyMap<GrantDocument, RuledType>;
   claims: DeclaredTypes;
+  references: readonly ReferencingType[];
 }
 
 /** The warnings of each profile that changes, by its name, or one of whose roles does. */
-export function warningsOf({ after, steps, types, claims }: WarnedRights): RightsWarning[] {
+export function warningsOf({ after, steps, types, claims, references }: WarnedRights): RightsWarning[] {
   const changed = new Set(steps.map(({ path }) => path));
   const variables = variableTypes(after, claims);
   return [...after.profiles.keys()].toSorted().flatMap((profile) => {
@@ -33,15 +53,22 @@ export function warningsOf({ after, steps, types, claims }: WarnedRights): Right
     if (!changed.has(`profiles/${profile}`) && !roles.some((role) => changed.has(`roles/${role}`))) return [];
     const grants = roles.flatMap((role) => (after.roles.get(role)?.grants ?? []).map((grant) => ({ role, grant })));
     const created = grants.filter(({ grant }) => grant.actions.includes('create') && isUnchecked(grant)).map(({ grant }) => grant.entity);
-    return grants.flatMap(({ role, grant }) =>
+    const granted = grantMap(roles.flatMap((role) => singleGrants(after.roles.get(role) ?? noGrants)));
+    const lacking = updatesUnread(granted)
+      .concat(referencesUnread(granted, references))
+      .map((lacks) => ({ profile, lacks }));
+    const open: RightsWarning[] = grants.flatMap(({ role, grant }) =>
       namesReadBy(grant, types, variables)
         .filter((name) => created.includes(name) || created.includes('*'))
         .flatMap((reads) =>
           grant.actions.map((action) => ({ profile, path: `roles/${role}/${pathOfGrant({ ...grant, name: grant.name, action })}`, reads })),
         ),
     );
+    return open.concat(lacking);
   });
 }
+
+const noGrants: RoleDocument = { description: '', grants: [] };
 
 /** Whether the grant of `create` allows every value. */
 function isUnchecked(grant: GrantDocument): boolean {
