@@ -121,6 +121,13 @@ test('201 and 422 — the action label is enough to refer to an entity, and noth
   const create: RuleGrant = { entity: 'order', actions: ['create'] };
   const labelled = await caller(create, { entity: 'customer', actions: ['label'] });
   expect((await send(labelled, 'POST', 'entity/order', { customer: customer.key })).status).toBe(201);
+  const explained = async (who: Call) => {
+    const json = { entity: 'customer', action: 'label', key: customer.key };
+    const { body } = await service().call<{ allowed: boolean; status: number }>('POST', '/auth/permissions/check', { ...who, json });
+    return [body.allowed, body.status];
+  };
+  expect(await explained(labelled)).toEqual([true, 200]);
+  expect(await explained(await caller(create))).toEqual([false, 403]);
   const refused = await send(await caller(create), 'POST', 'entity/order', { customer: customer.key });
   expect([refused.status, (refused.body.errors ?? []).map(({ code }) => code)]).toEqual([422, ['reference-not-found']]);
 });
