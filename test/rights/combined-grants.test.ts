@@ -5,8 +5,10 @@ import type { Grant } from '../../src/rights/grant.ts';
 import { anyGrant } from '../../src/rights/grant.ts';
 import { callerVariables } from '../../src/rights/variable-columns.ts';
 import { variablesOf } from '../../src/rights/variables.ts';
-import type { Filter } from '../../src/filter/syntax.ts';
-import type { Scope } from '../../src/rights/vocabulary.ts';
+import { undeclaredFields } from '../../src/filter/fields.ts';
+import { isEveryEntity, type Filter } from '../../src/filter/syntax.ts';
+import { bindRule } from '../../src/rights/rule.ts';
+import type { Action, Scope } from '../../src/rights/vocabulary.ts';
 import { declareType, type Entity } from '../support/entities.ts';
 import { callerWith, type RuleGrant } from '../support/rules.ts';
 import { useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
@@ -165,6 +167,18 @@ test('200 — a replacement of a row that the caller may not read keeps all fiel
   const { status, text } = await send(who, 'POST', 'entity/order/import?by=$key&mode=replace', undefined, csv);
   expect(status, text).toBe(200);
   expect((await stored(row)).fields).toEqual({ region: 'south', note: 'b', margin: '5' });
+});
+
+test('the filter of a rule is about rows that exist: a grant of create has none', () => {
+  const noUser = { user: { id: '', name: '', displayName: '', attributes: {} }, profile: undefined, timeZone: null };
+  const bound = (action: Action) =>
+    bindRule({ filter: north, check: {} }, action, { fields: undeclaredFields, variables: variablesOf(noUser) });
+  const isOfAll = (action: Action) => {
+    const rule = bound(action);
+    return 'grant' in rule && isEveryEntity(rule.grant.filter);
+  };
+  expect(isOfAll('create')).toBe(true);
+  for (const action of ['read', 'update', 'delete', 'label'] as const) expect([action, isOfAll(action)]).toEqual([action, false]);
 });
 
 test('a rule fixes fields if all of its tests are equalities of fields', () => {
